@@ -1,0 +1,251 @@
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+
+use crate::{Attempt, Deadline};
+
+thread_local! {
+    static CURRENT: RefCell<CallContext> = const { RefCell::new(CallContext::EMPTY) };
+}
+
+/// What the request that is being served says about the work done for it.
+///
+/// It is in force while a future made by [`in_context`] is polled, on that thread only, so that
+/// an outbound layer reads it without any code of the handler. Spawned work does not inherit it:
+/// wrap that work in [`in_current_context`], or leave it out to run without a deadline.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+/// use steadfast_core::{CallContext, Deadline, in_context, without_context};
+///
+/// # #[allow(clippy::disallowed_methods)]
+/// let deadline = Deadline::after(Instant::now(), Duration::from_secs(3));
+/// let served = in_context(CallContext::new().with_deadline(deadline), async {
+///     let inside = CallContext::current().deadline();
+///     let background = without_context(async { CallContext::current().deadline() }).await;
+///     (inside, background)
+/// });
+/// # let mut served = std::pin::pin!(served);
+/// # let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+/// # let std::task::Poll::Ready(seen) = std::future::Future::poll(served.as_mut(), &mut cx) else { panic!() };
+/// # assert_eq!(seen, (deadline, Deadline::NONE));
+/// assert_eq!(CallContext::current(), CallContext::new());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallContext {
+    deadline: Deadline,
+    attempt: Option<Attempt>,
+    criticality: Criticality,
+    operation: Option<Arc<str>>,
+}
+
+/// How much a call matters when not all can be served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Criticality {
+    /// First to lose: prefetching, batch work.
+    Sheddable,
+    /// Everything that nobody spoke for.
+    #[default]
+    Normal,
+    /// Last to lose.
+    Critical,
+}
+
+impl CallContext {
+    const EMPTY: Self = Self {
+        deadline: Deadline::NONE,
+        attempt: None,
+        criticality: Criticality::Normal,
+        operation: None,
+    };
+
+    /// A context that says nothing.
+    pub const fn new() -> Self {
+        Self::EMPTY
+    }
+
+    /// The context in force on this thread; an empty one where none is.
+    pub fn current() -> Self {
+        CURRENT.with_borrow(Clone::clone)
+    }
+
+    /// The deadline in force on this thread, without copying the rest.
+    pub fn current_deadline() -> Deadline {
+        CURRENT.with_borrow(|context| context.deadline)
+    }
+
+    /// Sets when the served request must be answered.
+    #[must_use]
+    pub const fn with_deadline(mut self, deadline: Deadline) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// Sets which attempt of its caller the served request is.
+    #[must_use]
+    pub const fn with_attempt(mut self, attempt: Attempt) -> Self {
+        self.attempt = Some(attempt);
+        self
+    }
+
+    /// Sets how much the served request matters.
+    #[must_use]
+    pub const fn with_criticality(mut self, criticality: Criticality) -> Self {
+        self.criticality = criticality;
+        self
+    }
+
+    /// Sets the operation id that the caller gave.
+    #[must_use]
+    pub fn with_operation(mut self, operation: impl Into<Arc<str>>) -> Self {
+        self.operation = Some(operation.into());
+        self
+    }
+
+    /// When the served request must be answered.
+    pub const fn deadline(&self) -> Deadline {
+        self.deadline
+    }
+
+    /// Which attempt of its caller the served request is.
+    pub const fn attempt(&self) -> Option<Attempt> {
+        self.attempt
+    }
+
+    /// How much the served request matters.
+    pub const fn criticality(&self) -> Criticality {
+        self.criticality
+    }
+
+    /// The operation id that the caller gave.
+    pub fn operation(&self) -> Option<&str> {
+        self.operation.as_deref()
+    }
+}
+
+/// Runs `future` in this context.
+pub const fn in_context<F>(context: CallContext, future: F) -> InContext<F> {
+    InContext { context, future }
+}
+
+/// Runs `future` in the context that is in force here: for work that is spawned.
+pub fn in_current_context<F>(future: F) -> InContext<F> {
+    in_context(CallContext::current(), future)
+}
+
+/// Runs `future` outside every context: for background work that outlives its caller.
+pub const fn without_context<F>(future: F) -> InContext<F> {
+    in_context(CallContext::EMPTY, future)
+}
+
+pin_project! {
+    /// A future that is polled in a [`CallContext`]; see [`in_context`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct InContext<F> {
+        context: CallContext,
+        #[pin]
+        future: F,
+    }
+}
+
+impl<F: Future> Future for InContext<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let _scope = Scope::enter(this.context);
+        this.future.poll(cx)
+    }
+}
+
+/// Swaps the context in for the length of a poll; a panic inside swaps it back too.
+struct Scope<'a>(&'a mut CallContext);
+
+impl<'a> Scope<'a> {
+    fn enter(context: &'a mut CallContext) -> Self {
+        CURRENT.with_borrow_mut(|current| std::mem::swap(current, context));
+        Self(context)
+    }
+}
+
+impl Drop for Scope<'_> {
+    fn drop(&mut self) {
+        CURRENT.with_borrow_mut(|current| std::mem::swap(current, self.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, ready};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::pin::pin;
+    use std::task::Waker;
+
+    use super::*;
+
+    fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+        future.poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    fn named(name: &str) -> CallContext {
+        CallContext::new().with_operation(name)
+    }
+
+    fn current() -> Option<String> {
+        CallContext::current().operation().map(str::to_owned)
+    }
+
+    #[test]
+    fn scopes_nest_and_end_with_each_poll() {
+        let mut outer = pin!(in_context(named("outer"), async {
+            assert_eq!(current().as_deref(), Some("outer"));
+            in_context(named("inner"), async {
+                assert_eq!(current().as_deref(), Some("inner"));
+                assert_eq!(without_context(async { current() }).await, None);
+                let mut first = true;
+                std::future::poll_fn(|_| match std::mem::take(&mut first) {
+                    true => Poll::Pending,
+                    false => Poll::Ready(()),
+                })
+                .await;
+                assert_eq!(current().as_deref(), Some("inner"));
+            })
+            .await;
+            assert_eq!(current().as_deref(), Some("outer"));
+        }));
+        assert!(poll(outer.as_mut()).is_pending());
+        assert_eq!(current(), None);
+        assert!(poll(outer.as_mut()).is_ready());
+        assert_eq!(current(), None);
+    }
+
+    #[test]
+    fn a_panic_leaves_no_context_behind() {
+        let mut future = pin!(in_context(named("doomed"), async { panic!("inside") }));
+        let caught = catch_unwind(AssertUnwindSafe(|| poll(future.as_mut())));
+        assert!(caught.is_err());
+        assert_eq!(current(), None);
+    }
+
+    #[test]
+    fn spawned_work_keeps_the_context_it_was_made_in() {
+        let mut spawned = None;
+        let mut outer = pin!(in_context(named("served"), async {
+            spawned = Some(in_current_context(async { current() }));
+        }));
+        assert!(poll(outer.as_mut()).is_ready());
+        let mut spawned = pin!(spawned.unwrap());
+        assert_eq!(
+            poll(spawned.as_mut()),
+            Poll::Ready(Some("served".to_owned()))
+        );
+        let mut idle = pin!(without_context(pending::<()>()));
+        assert!(poll(idle.as_mut()).is_pending());
+        assert_eq!(poll(pin!(ready(1))), Poll::Ready(1));
+    }
+}

@@ -1,0 +1,248 @@
+//! Whether to try again: a pure function of what is known when an attempt has ended.
+
+use std::num::NonZeroU32;
+use std::time::{Duration, Instant};
+
+use crate::{Backoff, Deadline, Delivery, Hint, Reason, Safety, Verdict};
+
+/// Attempts of a call, the first included: 3, as in the AWS SDKs' standard mode and the SRE book.
+pub const DEFAULT_MAX_ATTEMPTS: NonZeroU32 = NonZeroU32::MIN.saturating_add(2);
+
+/// The rules of a policy that a decision needs.
+///
+/// ```
+/// use steadfast_core::decide::{HintRule, Strictness, Terms};
+///
+/// let terms = Terms::default();
+/// assert_eq!(terms.max_attempts.get(), 3);
+/// assert_eq!(terms.max_hint, None);
+/// assert_eq!(terms.hint_rule, HintRule::Add);
+/// assert_eq!(terms.strictness, Strictness::Standard);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Terms {
+    /// Attempts of a call, the first included. Default: [`DEFAULT_MAX_ATTEMPTS`].
+    pub max_attempts: NonZeroU32,
+    /// How long to wait where the peer does not say.
+    pub backoff: Backoff,
+    /// The longest wait that a peer may ask for. Default: none, so the deadline alone limits it.
+    pub max_hint: Option<Duration>,
+    /// How a hint and the backoff go together.
+    pub hint_rule: HintRule,
+    /// What an unprotected request may do that the peer did not act on.
+    pub strictness: Strictness,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self {
+            max_attempts: DEFAULT_MAX_ATTEMPTS,
+            backoff: Backoff::default(),
+            max_hint: None,
+            hint_rule: HintRule::default(),
+            strictness: Strictness::default(),
+        }
+    }
+}
+
+/// How the peer's hint and the own backoff make one wait. Never earlier than the hint.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HintRule {
+    /// hint + draw: everybody was told the same, so the draw spreads them out.
+    #[default]
+    Add,
+    /// max(hint, draw).
+    Max,
+}
+
+/// What to do with an unprotected request that the peer did not act on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strictness {
+    /// Repeat it: nothing happened.
+    #[default]
+    Standard,
+    /// Stop: the delivery is the peer's word only.
+    Strict,
+}
+
+/// Whether the request body can be sent once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyState {
+    /// Every byte that was sent is kept, the rest is still to come.
+    Replayable,
+    /// It was too long to keep, or it failed itself.
+    NotReplayable,
+    /// The answer has been handed on.
+    Committed,
+}
+
+/// What is known when an attempt has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation {
+    /// What the attempt's outcome means.
+    pub verdict: Verdict,
+    /// What a repeat may do.
+    pub safety: Safety,
+    /// Whether the body can be sent again.
+    pub body: BodyState,
+    /// Attempts made, this one included, protocol refusals not.
+    pub attempts: u32,
+    /// Protocol refusals of this call that were repeated already.
+    pub refusals_repeated: u32,
+    /// What the peer said about when to come back.
+    pub hint: Hint,
+    /// Whether the peer said that it is overloaded (429).
+    pub throttled: bool,
+    /// The wait before this attempt; zero before the first.
+    pub last_wait: Duration,
+    /// The present.
+    pub now: Instant,
+    /// When the call must have ended.
+    pub deadline: Deadline,
+    /// When the peer may have forgotten the call's key.
+    pub key_lives_until: Deadline,
+}
+
+/// What follows from an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision<P> {
+    /// It succeeded.
+    Done,
+    /// Wait, then send again.
+    Retry(Next<P>),
+    /// Hand on what there is, for this reason.
+    Stop(Reason),
+}
+
+/// The next attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Next<P> {
+    /// How long to wait first.
+    pub wait: Duration,
+    /// What the budget gave.
+    pub permit: P,
+    /// Whether it counts as an attempt: the repeat of a protocol refusal does not.
+    pub counted: bool,
+}
+
+/// Decides what follows from an attempt.
+///
+/// The questions come in this order, each with a reason of its own: retryable at all → safe →
+/// body can be sent again → attempts left → hint against `max_hint` and deadline → wait against
+/// deadline and the key's life → budget. `draw` gives one number in [0, 1) and is called at most
+/// once; `reserve` asks the budget and is called last, only if everything else said yes.
+pub fn decide<P>(
+    terms: &Terms,
+    situation: &Situation,
+    draw: impl FnOnce() -> f64,
+    reserve: impl FnOnce() -> Option<P>,
+) -> Decision<P> {
+    if situation.verdict.is_success() {
+        return Decision::Done;
+    }
+    match wait_for_next(terms, situation, draw) {
+        Err(reason) => Decision::Stop(reason),
+        Ok((wait, counted)) => match reserve() {
+            Some(permit) => Decision::Retry(Next {
+                wait,
+                permit,
+                counted,
+            }),
+            None => Decision::Stop(Reason::BudgetExhausted),
+        },
+    }
+}
+
+fn wait_for_next(
+    terms: &Terms,
+    situation: &Situation,
+    draw: impl FnOnce() -> f64,
+) -> Result<(Duration, bool), Reason> {
+    let delivery = repeatable(situation)?;
+    safe(terms, situation.safety, delivery)?;
+    match situation.body {
+        BodyState::Replayable => {}
+        BodyState::NotReplayable => return Err(Reason::BodyNotReplayable),
+        BodyState::Committed => return Err(Reason::Committed),
+    }
+    if at_once(terms, situation) {
+        in_time(situation, Duration::ZERO)?;
+        return Ok((Duration::ZERO, false));
+    }
+    if situation.attempts >= terms.max_attempts.get() {
+        return Err(Reason::AttemptsExhausted);
+    }
+    let hint = hinted(terms, situation)?;
+    let retry = situation.attempts.saturating_sub(1);
+    let drawn = terms
+        .backoff
+        .wait(retry, situation.last_wait, situation.throttled, draw());
+    let wait = match terms.hint_rule {
+        HintRule::Add => hint.saturating_add(drawn),
+        HintRule::Max => hint.max(drawn),
+    };
+    in_time(situation, wait)?;
+    Ok((wait, true))
+}
+
+/// Retryable at all?
+fn repeatable(situation: &Situation) -> Result<Delivery, Reason> {
+    match situation.verdict {
+        _ if situation.hint == Hint::Stop => Err(Reason::PeerSaidNo),
+        Verdict::Transient(Delivery::Answered) => Err(Reason::NotRetryable),
+        Verdict::Transient(delivery) => Ok(delivery),
+        Verdict::Refused => Ok(Delivery::Unprocessed),
+        Verdict::Success | Verdict::Permanent(_) => Err(Reason::NotRetryable),
+        Verdict::PeerSaidNo(_) => Err(Reason::PeerSaidNo),
+        Verdict::Rejected(reason) => Err(reason),
+    }
+}
+
+/// The table: safety against delivery.
+fn safe(terms: &Terms, safety: Safety, delivery: Delivery) -> Result<(), Reason> {
+    match (delivery, safety) {
+        (Delivery::Unsent | Delivery::Unprocessed, Safety::Unprotected) => match terms.strictness {
+            Strictness::Standard => Ok(()),
+            Strictness::Strict => Err(Reason::Unprotected),
+        },
+        (Delivery::Unknown, Safety::Unprotected) => Err(Reason::Unprotected),
+        (Delivery::Answered, _) => Err(Reason::NotRetryable),
+        (Delivery::Unsent | Delivery::Unprocessed | Delivery::Unknown, _) => Ok(()),
+    }
+}
+
+/// A protocol refusal is repeated once at once, unless the caller wants one attempt only.
+fn at_once(terms: &Terms, situation: &Situation) -> bool {
+    situation.verdict == Verdict::Refused
+        && situation.refusals_repeated == 0
+        && terms.max_attempts.get() > 1
+}
+
+/// The peer's lower bound, if it is one that we will wait for.
+fn hinted(terms: &Terms, situation: &Situation) -> Result<Duration, Reason> {
+    let Hint::Wait(hint) = situation.hint else {
+        return Ok(Duration::ZERO);
+    };
+    if terms.max_hint.is_some_and(|max| hint > max) {
+        return Err(Reason::HintOverLimit);
+    }
+    if situation.deadline.reached_by(situation.now, hint) {
+        return Err(Reason::Deadline);
+    }
+    Ok(hint)
+}
+
+fn in_time(situation: &Situation, wait: Duration) -> Result<(), Reason> {
+    if situation.deadline.reached_by(situation.now, wait) {
+        return Err(Reason::Deadline);
+    }
+    let keyed = situation.safety == Safety::Keyed;
+    if keyed && situation.key_lives_until.reached_by(situation.now, wait) {
+        return Err(Reason::KeyExpired);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

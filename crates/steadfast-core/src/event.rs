@@ -1,0 +1,141 @@
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+
+use crate::{Hint, Report, Safety, Verdict};
+
+/// Receives the events of the layers: for logs, metrics and traces.
+///
+/// Called in the middle of a call, so it must return at once. A closure is an observer; `()` is
+/// one that looks away.
+pub trait Observe: Send + Sync + 'static {
+    /// Looks at one event.
+    fn observe(&self, event: &Event<'_>);
+}
+
+impl Observe for () {
+    fn observe(&self, _: &Event<'_>) {}
+}
+
+impl<F: Fn(&Event<'_>) + Send + Sync + 'static> Observe for F {
+    fn observe(&self, event: &Event<'_>) {
+        self(event);
+    }
+}
+
+/// What happened in a layer.
+///
+/// Events carry destination, method, status and kinds of errors; never userinfo, path, query or
+/// header values.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// An attempt ended, well or not.
+    Attempted(Attempted<'a>),
+    /// A call ended at a retry layer.
+    Ended(Ended<'a>),
+}
+
+/// What the events of one call have in common.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Subject<'a> {
+    /// Authority without userinfo, else Host, else the name an adapter gave.
+    pub destination: Option<&'a str>,
+    /// The request's method.
+    pub method: &'a Method,
+    /// What a repeat may do.
+    pub safety: Safety,
+}
+
+impl<'a> Subject<'a> {
+    /// A subject of these facts.
+    pub const fn new(destination: Option<&'a str>, method: &'a Method, safety: Safety) -> Self {
+        Self {
+            destination,
+            method,
+            safety,
+        }
+    }
+}
+
+/// One attempt and what follows from it.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Attempted<'a> {
+    /// The call.
+    pub subject: Subject<'a>,
+    /// Which attempt; the first is 1.
+    pub attempt: u32,
+    /// What the peer or the transport said.
+    pub result: AttemptResult<'a>,
+    /// What that means.
+    pub verdict: Verdict,
+    /// When the peer asked to be called again.
+    pub hint: Hint,
+    /// The wait before the next attempt; `None` when there is none.
+    pub wait: Option<Duration>,
+    /// Since the call began.
+    pub elapsed: Duration,
+    /// Until the call's deadline, where there is one.
+    pub left: Option<Duration>,
+}
+
+impl<'a> Attempted<'a> {
+    /// An attempt that succeeded or failed, with no hint and no wait yet.
+    pub const fn new(
+        subject: Subject<'a>,
+        attempt: u32,
+        result: AttemptResult<'a>,
+        verdict: Verdict,
+    ) -> Self {
+        let (hint, elapsed) = (Hint::None, Duration::ZERO);
+        Self {
+            subject,
+            attempt,
+            result,
+            verdict,
+            hint,
+            wait: None,
+            elapsed,
+            left: None,
+        }
+    }
+}
+
+/// What an attempt brought.
+#[derive(Clone, Copy)]
+pub enum AttemptResult<'a> {
+    /// An answer with this status.
+    Status(StatusCode),
+    /// An error. Its text is the peer's and may hold an address: print kinds, not text.
+    Error(&'a (dyn Error + 'static)),
+}
+
+impl fmt::Debug for AttemptResult<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Status(status) => write!(f, "Status({})", status.as_u16()),
+            Self::Error(_) => f.write_str("Error"),
+        }
+    }
+}
+
+/// The end of a call.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Ended<'a> {
+    /// The call.
+    pub subject: Subject<'a>,
+    /// How it went.
+    pub report: Report,
+}
+
+impl<'a> Ended<'a> {
+    /// The end of this call with this report.
+    pub const fn new(subject: Subject<'a>, report: Report) -> Self {
+        Self { subject, report }
+    }
+}

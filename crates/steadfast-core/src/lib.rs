@@ -1,0 +1,47 @@
+#![doc = include_str!("../README.md")]
+
+pub mod backoff;
+pub mod budget;
+mod call_state;
+mod chain;
+mod classify;
+mod context;
+mod deadline;
+pub mod decide;
+mod delivery;
+mod elapsed;
+mod event;
+mod failure;
+pub mod hint;
+mod random;
+mod ratio;
+mod reason;
+mod rejected;
+mod report;
+mod safety;
+mod verdict;
+
+pub use backoff::{Backoff, Jitter};
+pub use budget::Budget;
+pub use call_state::{Attempt, CallKey, CallState, destination};
+pub use chain::{Chain, chain};
+pub use classify::{Answer, Classify, DefaultClassify, delivery_of_status};
+pub use context::{
+    CallContext, Criticality, InContext, in_context, in_current_context, without_context,
+};
+pub use deadline::Deadline;
+pub use delivery::Delivery;
+pub use elapsed::{Cut, Elapsed};
+pub use event::{AttemptResult, Attempted, Ended, Event, Observe, Subject};
+pub use failure::Failure;
+pub use hint::Hint;
+pub use random::{Draws, Random};
+pub use ratio::{InvalidRatio, Ratio};
+pub use reason::Reason;
+pub use rejected::Rejected;
+pub use report::{Outcome, Report};
+pub use safety::{Safety, SafetySources};
+pub use verdict::Verdict;
+
+/// An error of any type, as tower boxes it.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
