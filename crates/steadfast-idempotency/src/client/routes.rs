@@ -1,0 +1,70 @@
+use http::Request;
+use steadfast_core::destination;
+
+use crate::client::{InvalidRoute, Route};
+
+/// The routes whose peers are declared to honour keys. Default: none.
+///
+/// The first that matches a request counts, so the special ones stand before the general.
+///
+/// ```
+/// use steadfast_idempotency::client::{Route, Routes};
+///
+/// let routes = Routes::new()
+///     .post("payments.example", "/charges")?
+///     .with(Route::patch("payments.example", "/charges/{id}")?)
+///     .any_write("ledger.example")?;
+/// # let _ = routes;
+/// # Ok::<(), steadfast_idempotency::client::InvalidRoute>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Routes(Vec<Route>);
+
+impl Routes {
+    /// No route: nothing gets a key.
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Adds a route.
+    #[must_use]
+    pub fn with(mut self, route: Route) -> Self {
+        self.0.push(route);
+        self
+    }
+
+    /// Adds POST to these paths of this destination; see [`Route::post`].
+    ///
+    /// # Errors
+    ///
+    /// When destination or path cannot be one.
+    pub fn post(self, destination: &str, path: &str) -> Result<Self, InvalidRoute> {
+        Ok(self.with(Route::post(destination, path)?))
+    }
+
+    /// Adds PATCH to these paths of this destination; see [`Route::patch`].
+    ///
+    /// # Errors
+    ///
+    /// When destination or path cannot be one.
+    pub fn patch(self, destination: &str, path: &str) -> Result<Self, InvalidRoute> {
+        Ok(self.with(Route::patch(destination, path)?))
+    }
+
+    /// Adds POST and PATCH to every path of this destination.
+    ///
+    /// # Errors
+    ///
+    /// When the destination cannot be one.
+    pub fn any_write(self, destination: &str) -> Result<Self, InvalidRoute> {
+        Ok(self.with(Route::write(destination, "/{*any}")?))
+    }
+
+    pub(super) fn find<B>(&self, request: &Request<B>) -> Option<&Route> {
+        let uri = request.uri();
+        let destination = destination(uri, request.headers(), request.extensions());
+        self.0
+            .iter()
+            .find(|route| route.matches(request.method(), uri.scheme(), destination, uri.path()))
+    }
+}

@@ -1,0 +1,4 @@
+//! What the crate promises, through its public face.
+#![allow(clippy::unwrap_used, reason = "tests, and what tests are made of")]
+
+mod client;
