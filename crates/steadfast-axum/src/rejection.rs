@@ -1,0 +1,63 @@
+use std::fmt;
+
+use axum_core::body::Body;
+use axum_core::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use steadfast_idempotency::server::TransactionUnavailable;
+
+/// An extractor of this crate on a request that cannot serve it: a mistake of the server's own
+/// wiring, so 500.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExtractorRejection {
+    /// The request did not come through an `IdempotencyLayer`, or passed it unprotected: a safe
+    /// method, a method not configured, or an optional key that was not sent.
+    NotProtected,
+    /// It came through a layer whose store has transactions of another type.
+    OtherStore,
+    /// The transaction is taken, or over.
+    Unavailable(TransactionUnavailable),
+}
+
+impl ExtractorRejection {
+    const fn code(self) -> &'static str {
+        match self {
+            Self::NotProtected => "not-protected",
+            Self::OtherStore => "other-store",
+            Self::Unavailable(_) => "transaction-unavailable",
+        }
+    }
+}
+
+impl fmt::Display for ExtractorRejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotProtected => f.write_str(
+                "no idempotency layer protects this request: put an `IdempotencyLayer` on the \
+                 route, and require a key where the handler extracts one",
+            ),
+            Self::OtherStore => f.write_str(
+                "the idempotency layer on this route has a store with transactions of another \
+                 type than the handler extracts",
+            ),
+            Self::Unavailable(unavailable) => unavailable.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ExtractorRejection {}
+
+impl IntoResponse for ExtractorRejection {
+    fn into_response(self) -> Response {
+        // Each text is ours, without quotes or control characters: it is JSON as it is.
+        let body = format!(
+            r#"{{"type":"about:blank","title":"Internal Server Error","status":500,"detail":"{self}","code":"{}"}}"#,
+            self.code(),
+        );
+        let mut response = Response::new(Body::from(body));
+        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+        let json = HeaderValue::from_static("application/problem+json");
+        response.headers_mut().insert(header::CONTENT_TYPE, json);
+        response
+    }
+}

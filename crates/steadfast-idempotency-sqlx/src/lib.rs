@@ -1,0 +1,5 @@
+#![doc = include_str!("../README.md")]
+
+mod sqlite;
+
+pub use sqlite::{SqliteStore, SqliteTx};

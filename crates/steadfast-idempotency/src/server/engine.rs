@@ -1,0 +1,154 @@
+use std::fmt;
+use std::future::Future;
+use std::time::Duration;
+
+use steadfast_core::in_current_context;
+use tokio_util::task::TaskTracker;
+use tracing::Instrument;
+
+use super::fingerprint::Fingerprint;
+use super::operation::Operation;
+use super::registry::{Clash, Registry};
+use super::store::TxStore;
+use super::transaction::TransactionSlot;
+
+mod config;
+mod execution;
+mod refused;
+mod run;
+mod worked;
+
+pub use config::EngineConfig;
+pub use execution::{Executed, Execution};
+pub use refused::Refused;
+pub use worked::{Keep, Worked};
+
+/// Runs work at most once per [`Operation`], in a transaction of its store.
+///
+/// It knows no HTTP framework: [`IdempotencyLayer`](super::IdempotencyLayer) is a shell around it,
+/// and a consumer of messages calls [`execute`](Self::execute) itself. Clones share everything.
+pub struct Engine<St> {
+    store: St,
+    config: EngineConfig,
+    registry: Registry,
+    tasks: TaskTracker,
+}
+
+impl<St: TxStore> Engine<St> {
+    /// An engine over `store`.
+    pub fn new(store: St, config: EngineConfig) -> Self {
+        Self {
+            store,
+            config,
+            registry: Registry::default(),
+            tasks: TaskTracker::new(),
+        }
+    }
+
+    /// Runs `work` in a fresh transaction, unless the operation is done or running.
+    ///
+    /// Work starts at once in a task of its own, inside the caller's
+    /// [`CallContext`](steadfast_core::CallContext) and tracing span, and goes on when the
+    /// returned future is dropped: the next repeat then finds the answer. Work is dropped at
+    /// [`EngineConfig::work_limit`] and rolled back.
+    ///
+    /// The future answers after the commit returned, never before.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime.
+    pub fn execute<W, F, T>(
+        &self,
+        operation: Operation,
+        fingerprint: Fingerprint,
+        work: W,
+    ) -> Execution<T>
+    where
+        W: FnOnce(TransactionSlot<St::Tx>) -> F + Send + 'static,
+        F: Future<Output = Worked<T>> + Send + 'static,
+        T: Send + 'static,
+    {
+        let running = match self.registry.enter(&operation, fingerprint) {
+            Ok(running) => running,
+            Err(Clash::SameRequest) => return Execution::refused(Refused::InProgress),
+            Err(Clash::OtherRequest) => return Execution::refused(Refused::KeyReused),
+        };
+        let run = run::Run {
+            store: self.store.clone(),
+            config: self.config.clone(),
+            operation,
+            fingerprint,
+        };
+        let task = async move {
+            let outcome = run.run(work).await;
+            // The entry goes before the answer is seen: the repeat after it must not meet a 409.
+            drop(running);
+            outcome
+        };
+        let task = in_current_context(task.in_current_span());
+        Execution::running(self.tasks.spawn(task))
+    }
+
+    /// Waits for all work that runs, at most for `limit`.
+    ///
+    /// Call it after the server has stopped accepting: a graceful shutdown of hyper or axum waits
+    /// for connections, not for work whose client has hung up.
+    ///
+    /// # Errors
+    ///
+    /// How much work was still running at the limit. It goes on, until the runtime ends it and
+    /// with it its transactions.
+    pub async fn drain(&self, limit: Duration) -> Result<(), Undrained> {
+        self.tasks.close();
+        let drained = tokio::time::timeout(limit, self.tasks.wait()).await;
+        drained.map_err(|_| Undrained {
+            running: self.tasks.len(),
+        })
+    }
+
+    /// The store.
+    pub const fn store(&self) -> &St {
+        &self.store
+    }
+
+    /// The knobs.
+    pub const fn config(&self) -> &EngineConfig {
+        &self.config
+    }
+}
+
+impl<St: Clone> Clone for Engine<St> {
+    fn clone(&self) -> Self {
+        Self {
+            store: self.store.clone(),
+            config: self.config.clone(),
+            registry: self.registry.clone(),
+            tasks: self.tasks.clone(),
+        }
+    }
+}
+
+impl<St> fmt::Debug for Engine<St> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("config", &self.config)
+            .field("running", &self.tasks.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Work that outlasted [`Engine::drain`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Undrained {
+    /// How many tasks were still running.
+    pub running: usize,
+}
+
+impl fmt::Display for Undrained {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} protected requests were still running", self.running)
+    }
+}
+
+impl std::error::Error for Undrained {}

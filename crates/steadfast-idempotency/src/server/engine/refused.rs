@@ -1,0 +1,67 @@
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+use crate::server::store::{StoreError, StoreErrorKind};
+
+/// Why an operation has no answer. In each case what the handler did is rolled back, but for
+/// [`TransactionEnded`](Self::TransactionEnded), where nobody can know.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Refused {
+    /// The same request is running: come back.
+    InProgress,
+    /// The key was used for another request, which is neither run nor disclosed.
+    KeyReused,
+    /// The store failed before, during or after the handler: come back.
+    StoreUnavailable(StoreError),
+    /// The work took longer than its limit and was dropped.
+    WorkLimit(Duration),
+    /// The work panicked.
+    Panicked,
+    /// The work finished while a guard of its transaction was still out.
+    TransactionNotReturned,
+    /// The work wants its effect committed but never took the transaction.
+    TransactionNotUsed,
+    /// The handler ended the transaction by hand.
+    TransactionEnded(StoreError),
+    /// The runtime ended the task.
+    Interrupted,
+}
+
+impl From<StoreError> for Refused {
+    fn from(error: StoreError) -> Self {
+        match error.kind() {
+            StoreErrorKind::Unavailable => Self::StoreUnavailable(error),
+            StoreErrorKind::TransactionEnded => Self::TransactionEnded(error),
+        }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InProgress => f.write_str("the operation is in progress"),
+            Self::KeyReused => f.write_str("the key was used for another request"),
+            Self::StoreUnavailable(error) | Self::TransactionEnded(error) => error.fmt(f),
+            Self::WorkLimit(limit) => write!(f, "the work took longer than its limit of {limit:?}"),
+            Self::Panicked => f.write_str("the work panicked"),
+            Self::TransactionNotReturned => {
+                f.write_str("the work finished without giving its transaction back")
+            }
+            Self::TransactionNotUsed => {
+                f.write_str("the work succeeded without using its transaction")
+            }
+            Self::Interrupted => f.write_str("the runtime ended the work"),
+        }
+    }
+}
+
+impl Error for Refused {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::StoreUnavailable(error) | Self::TransactionEnded(error) => error.source(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,106 @@
+use bytes::Bytes;
+use http::{Method, Request, Response};
+use http_body::Body;
+use tower_service::Service;
+
+use super::answer::Answer;
+use super::body::ResponseBody;
+use super::collect::{Collect, CollectError};
+use super::config::IdempotencyConfig;
+use super::engine::Worked;
+use super::problem::{Code, Problem};
+use super::record::Record;
+use super::settlement::Settlement;
+
+/// What the layer hands back: an answer, or the inner service's own error.
+pub(crate) type Answered<R, E> = Result<Response<ResponseBody<R>>, E>;
+
+/// Calls the handler and settles what is kept of it.
+pub(crate) async fn respond<S, B, R>(
+    mut service: S,
+    request: Request<B>,
+    config: &IdempotencyConfig,
+) -> Worked<Answered<R, S::Error>>
+where
+    S: Service<Request<B>, Response = Response<R>>,
+    R: Body<Data = Bytes>,
+{
+    let origin = (request.method().clone(), request.uri().path().to_owned());
+    let response = match service.call(request).await {
+        Ok(response) => response,
+        Err(error) => return Worked::discard(Err(error)),
+    };
+    match settle(response, origin, config).await {
+        Ok(worked) => worked,
+        Err(problem) => Worked::discard(Ok(refusal(problem, config))),
+    }
+}
+
+async fn settle<R, E>(
+    response: Response<R>,
+    (method, path): (Method, String),
+    config: &IdempotencyConfig,
+) -> Result<Worked<Answered<R, E>>, Problem>
+where
+    R: Body<Data = Bytes>,
+{
+    let (mut parts, body) = response.into_parts();
+    let status = parts.status;
+    if status.is_informational() {
+        let detail = format!("a {status} answer is no end of an operation; it was rolled back");
+        return Err(Problem::new(Code::UpgradeRefused, detail));
+    }
+    let declared = parts.extensions.remove::<Settlement>();
+    let settlement = declared.unwrap_or_else(|| Settlement::of_status(status));
+    if settlement == Settlement::Discard {
+        let response = Response::from_parts(parts, ResponseBody::inner(body));
+        return Ok(Worked::discard(Ok(response)));
+    }
+
+    let bytes = whole(body, config.response_limit()).await?;
+    let answer = Answer::new(status, bytes.clone())
+        .with_headers(config.replayed_headers().filter(&parts.headers))
+        .with_origin(method, path);
+    let response = Response::from_parts(parts, ResponseBody::full(bytes));
+    Ok(match settlement {
+        Settlement::Commit => Worked::commit(Ok(response), answer),
+        Settlement::Store => Worked::store(Ok(response), answer),
+        Settlement::Discard => Worked::discard(Ok(response)),
+    })
+}
+
+/// The whole body of an answer that is kept: nothing is sent before the commit, so it is read
+/// first, and one that cannot be repeated as it is undoes the effect instead.
+async fn whole<R: Body<Data = Bytes>>(body: R, limit: usize) -> Result<Bytes, Problem> {
+    match Collect::new(body, limit).await {
+        Ok(collected) if collected.trailers => Err(Problem::new(
+            Code::ResponseTrailers,
+            "the answer has trailers, which are not kept for repeats; it was rolled back",
+        )),
+        Ok(collected) => Ok(collected.bytes),
+        Err(CollectError::TooLarge) => {
+            let detail = format!("the answer is over the limit of {limit} bytes; it was rolled back");
+            Err(Problem::new(Code::ResponseTooLarge, detail))
+        }
+        Err(CollectError::Body(_)) => Err(Problem::new(
+            Code::ResponseBodyFailed,
+            "the answer's body failed before its end; it was rolled back",
+        )),
+    }
+}
+
+/// A problem as the layer's answer.
+pub(crate) fn refusal<R>(problem: Problem, config: &IdempotencyConfig) -> Response<ResponseBody<R>> {
+    problem.into_response(config.problem_base()).map(ResponseBody::full)
+}
+
+/// A record as the layer's answer, marked.
+pub(crate) fn replay<R>(record: Record, config: &IdempotencyConfig) -> Response<ResponseBody<R>> {
+    let answer = record.answer;
+    let mut response = Response::new(ResponseBody::full(answer.body));
+    *response.status_mut() = answer.status;
+    *response.headers_mut() = answer.headers;
+    let marked = http::HeaderValue::from_static("true");
+    response.headers_mut().insert(config.replay_marker(), marked);
+    response
+}

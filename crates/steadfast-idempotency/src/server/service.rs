@@ -1,0 +1,123 @@
+use std::fmt;
+use std::mem;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::{Buf, Bytes};
+use http::request::Parts;
+use http::{Request, Response};
+use http_body::Body;
+use tower_service::Service;
+
+use super::body::ResponseBody;
+use super::config::{ANONYMOUS_KEY_LENGTH, AnonymousKeys, IdempotencyConfig, KeyPolicy};
+use super::future::ResponseFuture;
+use super::layer::Shared;
+use super::operation::Operation;
+use super::problem::{Code, Problem};
+use super::store::TxStore;
+use crate::{Key, KeyFormat};
+
+/// The service that [`IdempotencyLayer`](super::IdempotencyLayer) makes.
+///
+/// Its own refusals are answers with RFC 9457 bodies; the inner service's errors pass through.
+pub struct Idempotency<S, St> {
+    inner: S,
+    shared: Arc<Shared<St>>,
+}
+
+impl<S, St> Idempotency<S, St> {
+    pub(crate) const fn new(inner: S, shared: Arc<Shared<St>>) -> Self {
+        Self { inner, shared }
+    }
+}
+
+impl<S, St, B, R> Service<Request<B>> for Idempotency<S, St>
+where
+    S: Service<Request<B>, Response = Response<R>, Error: Send, Future: Send>,
+    S: Clone + Send + 'static,
+    S::Error: 'static,
+    St: TxStore,
+    B: Body<Data: Buf> + From<Bytes> + Send + 'static,
+    R: Body<Data = Bytes> + Send + 'static,
+{
+    type Response = Response<ResponseBody<R>>;
+    type Error = S::Error;
+    type Future = ResponseFuture<S, St, B, R>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let config = &self.shared.config;
+        if !config.protects(request.method()) {
+            return ResponseFuture::untouched(self.inner.call(request));
+        }
+        let (parts, body) = request.into_parts();
+        let operation = match operation(config, &parts) {
+            Ok(Some(operation)) => operation,
+            Ok(None) => {
+                let request = Request::from_parts(parts, body);
+                return ResponseFuture::untouched(self.inner.call(request));
+            }
+            Err(problem) => return ResponseFuture::refused(problem, config),
+        };
+        // The readied instance is the one that is called: the clone stays here for the next call.
+        let clone = self.inner.clone();
+        let inner = mem::replace(&mut self.inner, clone);
+        ResponseFuture::reading(inner, parts, body, operation, Arc::clone(&self.shared))
+    }
+}
+
+/// Which operation a request is. None: it has no key and needs none.
+fn operation(config: &IdempotencyConfig, parts: &Parts) -> Result<Option<Operation>, Problem> {
+    let header = config.header();
+    let key = match Key::from_headers(&parts.headers, header, config.syntax()) {
+        Ok(Some(key)) => key,
+        Ok(None) if config.key_policy() == KeyPolicy::Optional => return Ok(None),
+        Ok(None) => {
+            let detail = format!("this route requires the header `{header}`");
+            return Err(Problem::new(Code::KeyMissing, detail));
+        }
+        Err(invalid) => {
+            let detail = format!("header `{header}`: {invalid}");
+            return Err(Problem::new(Code::KeyMalformed, detail));
+        }
+    };
+    let scope = match config.scope_of(parts) {
+        Some(scope) => scope,
+        None if config.anonymous_keys() == AnonymousKeys::Refuse => {
+            let detail = "a key belongs to a caller, and this request has none that is known";
+            return Err(Problem::new(Code::ScopeMissing, detail));
+        }
+        None if key.as_str().len() < ANONYMOUS_KEY_LENGTH => {
+            let detail = format!(
+                "header `{header}`: {:?} has fewer than the {ANONYMOUS_KEY_LENGTH} characters \
+                 that an anonymous key needs",
+                key.to_header(KeyFormat::default()),
+            );
+            return Err(Problem::new(Code::KeyMalformed, detail));
+        }
+        None => "".into(),
+    };
+    Ok(Some(Operation::new(config.namespace_handle(), scope, &key)))
+}
+
+impl<S: Clone, St> Clone for Idempotency<S, St> {
+    fn clone(&self) -> Self {
+        Self {
+            inner: self.inner.clone(),
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+impl<S: fmt::Debug, St> fmt::Debug for Idempotency<S, St> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Idempotency")
+            .field("inner", &self.inner)
+            .field("config", &self.shared.config)
+            .finish()
+    }
+}
