@@ -1,0 +1,22 @@
+#![doc = include_str!("../README.md")]
+
+mod call;
+mod clock;
+mod config;
+mod drain;
+mod future;
+mod last;
+mod layer;
+mod replay;
+mod response_body;
+mod service;
+
+pub use config::{
+    DEFAULT_DRAIN_LIMIT, DEFAULT_KEEP_LIMIT, DEFAULT_REPLAY_LIMIT, DEFAULT_TOTAL_LIMIT,
+    RetryConfig,
+};
+pub use future::ResponseFuture;
+pub use layer::RetryLayer;
+pub use replay::{ReplayBody, Superseded};
+pub use response_body::ResponseBody;
+pub use service::Retry;

@@ -1,0 +1,291 @@
+use std::error::Error;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use bytes::{Buf, Bytes};
+use http::HeaderMap;
+use http_body::{Body, Frame, SizeHint};
+use steadfast_core::BoxError;
+use steadfast_core::decide::BodyState;
+
+mod kept;
+
+use kept::Kept;
+
+/// A request body that can be sent again.
+///
+/// The bytes that an attempt sends are kept, up to a bound; the next attempt sends those first
+/// and then goes on with the source, wherever the first one stopped. Nothing is read ahead and
+/// nothing is kept for an empty body. Each attempt shows the same size hint.
+///
+/// The newest attempt owns the source: an older one that is still held by a connection gets the
+/// error [`Superseded`] when it is polled, so no byte is lost to it.
+///
+/// An error of the source reaches the attempt unchanged, and no other attempt is made.
+pub struct ReplayBody<B>(Repr<B>);
+
+enum Repr<B> {
+    /// The body had ended before it began.
+    Empty(SizeHint),
+    /// Sent once: too long to keep, or no retry is possible.
+    Once(B),
+    Shared(Reader<B>),
+}
+
+/// One attempt's view of the shared source.
+struct Reader<B> {
+    shared: Arc<Shared<B>>,
+    generation: u64,
+    /// The next kept chunk to send.
+    next: usize,
+    sent: u64,
+    trailers_sent: bool,
+}
+
+struct Shared<B> {
+    hint: SizeHint,
+    state: Mutex<State<B>>,
+}
+
+struct State<B> {
+    source: Option<B>,
+    kept: Kept,
+    trailers: Option<HeaderMap>,
+    generation: u64,
+    failed: bool,
+}
+
+/// The retry loop's hold on a request body.
+pub(crate) struct Replay<B>(Handle<B>);
+
+enum Handle<B> {
+    Empty(SizeHint),
+    Once,
+    Shared(Arc<Shared<B>>),
+}
+
+impl<B> ReplayBody<B> {
+    /// A body that is sent once.
+    pub(crate) fn once(body: B) -> (Self, Replay<B>) {
+        (Self(Repr::Once(body)), Replay(Handle::Once))
+    }
+
+    fn reader(shared: Arc<Shared<B>>, generation: u64) -> Self {
+        Self(Repr::Shared(Reader { shared, generation, next: 0, sent: 0, trailers_sent: false }))
+    }
+}
+
+impl<B: Body> ReplayBody<B> {
+    /// A body of which `limit` bytes are kept, and the hold that makes it again.
+    pub(crate) fn new(body: B, limit: usize) -> (Self, Replay<B>) {
+        let hint = body.size_hint();
+        if body.is_end_stream() {
+            return (Self(Repr::Empty(hint)), Replay(Handle::Empty(hint)));
+        }
+        if usize::try_from(hint.lower()).map_or(true, |least| least > limit) {
+            return Self::once(body);
+        }
+        let shared = Arc::new(Shared {
+            hint,
+            state: Mutex::new(State {
+                source: Some(body),
+                kept: Kept::up_to(limit),
+                trailers: None,
+                generation: 0,
+                failed: false,
+            }),
+        });
+        (Self::reader(shared.clone(), 0), Replay(Handle::Shared(shared)))
+    }
+}
+
+impl<B> Replay<B> {
+    /// Whether the body can be sent again.
+    pub(crate) fn state(&self) -> BodyState {
+        match &self.0 {
+            Handle::Empty(_) => BodyState::Replayable,
+            Handle::Once => BodyState::NotReplayable,
+            Handle::Shared(shared) => {
+                let state = shared.lock();
+                match state.failed || state.kept.is_cut() {
+                    true => BodyState::NotReplayable,
+                    false => BodyState::Replayable,
+                }
+            }
+        }
+    }
+
+    /// The body of the next attempt; every earlier one is superseded. `None` if it cannot be.
+    pub(crate) fn again(&self) -> Option<ReplayBody<B>> {
+        match &self.0 {
+            Handle::Empty(hint) => Some(ReplayBody(Repr::Empty(*hint))),
+            Handle::Once => None,
+            Handle::Shared(shared) => {
+                let mut state = shared.lock();
+                if state.failed || state.kept.is_cut() {
+                    return None;
+                }
+                state.generation += 1;
+                Some(ReplayBody::reader(shared.clone(), state.generation))
+            }
+        }
+    }
+}
+
+/// The call is decided: an upload that goes on keeps nothing more.
+impl<B> Drop for Replay<B> {
+    fn drop(&mut self) {
+        if let Handle::Shared(shared) = &self.0 {
+            shared.lock().kept.cut();
+        }
+    }
+}
+
+impl<B> Shared<B> {
+    fn lock(&self) -> MutexGuard<'_, State<B>> {
+        // A body that panicked while it was polled is as bad as one that failed: its next poll
+        // says so itself.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<B> Body for ReplayBody<B>
+where
+    B: Body<Error: Into<BoxError>> + Unpin,
+{
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        match &mut self.0 {
+            Repr::Empty(_) => Poll::Ready(None),
+            Repr::Once(body) => Pin::new(body)
+                .poll_frame(cx)
+                .map(|frame| Some(frame?.map(into_bytes).map_err(Into::into))),
+            Repr::Shared(reader) => reader.poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.0 {
+            Repr::Empty(_) => true,
+            Repr::Once(body) => body.is_end_stream(),
+            Repr::Shared(reader) => reader.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.0 {
+            Repr::Empty(hint) => *hint,
+            Repr::Once(body) => body.size_hint(),
+            Repr::Shared(reader) => less(&reader.shared.hint, reader.sent),
+        }
+    }
+}
+
+impl<B> Reader<B>
+where
+    B: Body<Error: Into<BoxError>> + Unpin,
+{
+    fn poll_frame(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let mut state = self.shared.lock();
+        let state = &mut *state;
+        if state.generation != self.generation {
+            return Poll::Ready(Some(Err(Superseded.into())));
+        }
+        if let Some(chunk) = state.kept.chunk(self.next) {
+            self.next += 1;
+            self.sent += chunk.len() as u64;
+            return Poll::Ready(Some(Ok(Frame::data(chunk))));
+        }
+        let Some(source) = &mut state.source else {
+            let again = state.trailers.as_ref().filter(|_| !self.trailers_sent);
+            self.trailers_sent = true;
+            return Poll::Ready(again.map(|trailers| Ok(Frame::trailers(trailers.clone()))));
+        };
+        let frame = match Pin::new(source).poll_frame(cx) {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(None) => {
+                state.source = None;
+                return Poll::Ready(None);
+            }
+            Poll::Ready(Some(Err(error))) => {
+                state.source = None;
+                state.failed = true;
+                return Poll::Ready(Some(Err(error.into())));
+            }
+            Poll::Ready(Some(Ok(frame))) => into_bytes(frame),
+        };
+        if let Some(chunk) = frame.data_ref() {
+            self.sent += chunk.len() as u64;
+            self.next = state.kept.keep(chunk, self.next);
+        } else if let Some(trailers) = frame.trailers_ref() {
+            if !state.kept.is_cut() {
+                state.trailers = Some(trailers.clone());
+            }
+            self.trailers_sent = true;
+        }
+        Poll::Ready(Some(Ok(frame)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        let state = self.shared.lock();
+        if state.generation != self.generation || state.kept.has(self.next) {
+            return false;
+        }
+        match &state.source {
+            Some(source) => source.is_end_stream(),
+            None => self.trailers_sent || state.trailers.is_none(),
+        }
+    }
+}
+
+fn into_bytes<D: Buf>(frame: Frame<D>) -> Frame<Bytes> {
+    // Costs nothing where the data are `Bytes` already.
+    frame.map_data(|mut data| data.copy_to_bytes(data.remaining()))
+}
+
+/// What is left of a hint after so many bytes.
+fn less(hint: &SizeHint, sent: u64) -> SizeHint {
+    let mut left = SizeHint::new();
+    // The upper bound first: a lower one above it would panic.
+    if let Some(upper) = hint.upper() {
+        left.set_upper(upper.saturating_sub(sent));
+    }
+    left.set_lower(hint.lower().saturating_sub(sent));
+    left
+}
+
+impl<B> fmt::Debug for ReplayBody<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match &self.0 {
+            Repr::Empty(_) => "Empty",
+            Repr::Once(_) => "Once",
+            Repr::Shared(_) => "Replayable",
+        };
+        f.debug_tuple("ReplayBody").field(&format_args!("{kind}")).finish()
+    }
+}
+
+/// The error of a request body whose call has begun a later attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Superseded;
+
+impl fmt::Display for Superseded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a later attempt of the same call is sending this body")
+    }
+}
+
+impl Error for Superseded {}
+
+#[cfg(test)]
+mod tests;
