@@ -1,0 +1,208 @@
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+use tokio::task::{JoinHandle, JoinSet};
+
+use crate::wire::{Reader, request_framing};
+
+/// Time after which a server that nobody stopped closes everything, so that no test hangs on it.
+const BOUND: Duration = Duration::from_secs(30);
+
+/// What a [`ScriptedServer`] does with one connection; it closes the connection at the end.
+#[derive(Clone, Debug, Default)]
+pub struct Script {
+    acts: Vec<Act>,
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    Read,
+    ReadHead,
+    Write(Bytes),
+    Wait(Arc<Notify>),
+    Stall,
+    Reset,
+}
+
+impl Script {
+    /// Closes the connection as soon as it is there.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads one whole request, its body included.
+    #[must_use]
+    pub fn read(self) -> Self {
+        self.then(Act::Read)
+    }
+
+    /// Reads the head of a request and leaves the body in the socket.
+    #[must_use]
+    pub fn read_head(self) -> Self {
+        self.then(Act::ReadHead)
+    }
+
+    /// Writes these bytes.
+    #[must_use]
+    pub fn write(self, bytes: impl Into<Bytes>) -> Self {
+        self.then(Act::Write(bytes.into()))
+    }
+
+    /// Writes an answer of this status line (`"200 OK"`), these header lines and this body, with
+    /// its length.
+    #[must_use]
+    pub fn answer(self, status: &str, headers: &[&str], body: &str) -> Self {
+        let mut text = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n", body.len());
+        for line in headers {
+            text.push_str(line);
+            text.push_str("\r\n");
+        }
+        text.push_str("\r\n");
+        text.push_str(body);
+        self.write(text)
+    }
+
+    /// Does nothing until `notify` is notified.
+    #[must_use]
+    pub fn wait(self, notify: &Arc<Notify>) -> Self {
+        self.then(Act::Wait(Arc::clone(notify)))
+    }
+
+    /// Does nothing more, and keeps the connection open.
+    #[must_use]
+    pub fn stall(self) -> Self {
+        self.then(Act::Stall)
+    }
+
+    /// Ends the connection with a TCP reset instead of a close.
+    #[must_use]
+    pub fn reset(self) -> Self {
+        self.then(Act::Reset)
+    }
+
+    fn then(mut self, act: Act) -> Self {
+        self.acts.push(act);
+        self
+    }
+}
+
+/// A TCP server on the loopback interface that does what it is told and records what it reads.
+///
+/// The n-th connection gets the n-th script; connections after the last script are closed at
+/// once. It runs on the runtime that started it, ends when it is dropped, and after 30 s at the
+/// latest. It needs the real clock: a paused one jumps to that bound while the network is awaited.
+#[derive(Debug)]
+pub struct ScriptedServer {
+    addr: SocketAddr,
+    recorded: Arc<Recorded>,
+    task: JoinHandle<()>,
+}
+
+#[derive(Debug, Default)]
+struct Recorded {
+    requests: Mutex<Vec<Bytes>>,
+    connections: Mutex<usize>,
+}
+
+impl ScriptedServer {
+    /// Listens on a free port of 127.0.0.1.
+    ///
+    /// # Errors
+    ///
+    /// When the port cannot be bound.
+    pub async fn start(scripts: impl IntoIterator<Item = Script>) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let addr = listener.local_addr()?;
+        let recorded = Arc::new(Recorded::default());
+        let scripts = scripts.into_iter().collect::<Vec<_>>();
+        let serving = serve(listener, scripts, Arc::clone(&recorded));
+        let task = tokio::spawn(async move {
+            // The bound's end is an end like any other.
+            let _ = tokio::time::timeout(BOUND, serving).await;
+        });
+        Ok(Self { addr, recorded, task })
+    }
+
+    /// Where it listens.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// A URL of this path on it.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.addr)
+    }
+
+    /// The bytes of each request that was read, in the order in which reading ended.
+    pub fn requests(&self) -> Vec<Bytes> {
+        locked(&self.recorded.requests).clone()
+    }
+
+    /// How many connections were accepted.
+    pub fn connections(&self) -> usize {
+        *locked(&self.recorded.connections)
+    }
+}
+
+impl Drop for ScriptedServer {
+    fn drop(&mut self) {
+        // The task owns the listener and every connection.
+        self.task.abort();
+    }
+}
+
+async fn serve(listener: TcpListener, scripts: Vec<Script>, recorded: Arc<Recorded>) {
+    let mut scripts = scripts.into_iter();
+    let mut connections = JoinSet::new();
+    while let Ok((stream, _)) = listener.accept().await {
+        *locked(&recorded.connections) += 1;
+        let script = scripts.next().unwrap_or_default();
+        let recorded = Arc::clone(&recorded);
+        connections.spawn(async move {
+            // A peer that went away ends its script.
+            let _ = play(stream, script, &recorded).await;
+        });
+    }
+}
+
+async fn play(mut stream: TcpStream, script: Script, recorded: &Recorded) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut reset = false;
+    {
+        let (read, mut write) = stream.split();
+        let mut reader = Reader::new(read);
+        for act in script.acts {
+            match act {
+                Act::Read | Act::ReadHead => {
+                    let Some((head, bytes)) = reader.request().await? else { return Ok(()) };
+                    let mut bytes = bytes.to_vec();
+                    if matches!(act, Act::Read) {
+                        reader.body(request_framing(head.headers())?, &mut bytes).await?;
+                    }
+                    locked(&recorded.requests).push(bytes.into());
+                }
+                Act::Write(bytes) => write.write_all(&bytes).await?,
+                Act::Wait(notify) => notify.notified().await,
+                Act::Stall => std::future::pending().await,
+                Act::Reset => {
+                    reset = true;
+                    break;
+                }
+            }
+        }
+    }
+    if reset {
+        stream.set_zero_linger()?;
+    }
+    Ok(())
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
