@@ -38,8 +38,8 @@ pub(crate) struct Call {
 pub(crate) enum Step {
     /// The call is over.
     End(End),
-    /// Wait, then send again.
-    Again(Next<Permit>),
+    /// Wait, then send again. `unsent` says that this attempt did not leave.
+    Again { next: Next<Permit>, unsent: bool },
 }
 
 /// The end of a call.
@@ -104,8 +104,7 @@ impl Call {
     /// Whether any outcome could lead to another attempt.
     pub(crate) fn may_repeat(&self) -> bool {
         let strict = self.config.terms.strictness == Strictness::Strict;
-        self.config.terms.max_attempts.get() > 1
-            && !(strict && self.safety == Safety::Unprotected)
+        self.config.terms.max_attempts.get() > 1 && !(strict && self.safety == Safety::Unprotected)
     }
 
     /// Whether the deadline came before anything was sent.
@@ -192,7 +191,15 @@ impl Call {
             self.attempts -= u32::from(self.counted);
         }
         let result = AttemptResult::Error(error);
-        self.on_ending(Brought { result, verdict, hint: Hint::None, throttled: false }, body)
+        self.on_ending(
+            Brought {
+                result,
+                verdict,
+                hint: Hint::None,
+                throttled: false,
+            },
+            body,
+        )
     }
 
     fn on_ending(&mut self, brought: Brought<'_>, body: impl FnOnce() -> BodyState) -> Step {
@@ -202,17 +209,25 @@ impl Call {
             // The common end: no clock is read for it.
             self.ended = true;
             let report = Report::new(1, Duration::ZERO, None, Outcome::Applied);
-            return Step::End(End { report, unsent: false });
+            return Step::End(End {
+                report,
+                unsent: false,
+            });
         }
         let now = clock::now();
-        let body = if verdict.is_success() { BodyState::Committed } else { body() };
+        let body = if verdict.is_success() {
+            BodyState::Committed
+        } else {
+            body()
+        };
         let decision = self.decide(&brought, body, now);
         self.tell_attempt(&brought, decision.as_ref().ok().map(|next| next.wait), now);
         match decision {
             Ok(next) => {
                 self.unknown_before |= verdict.delivery() == Some(Delivery::Unknown);
                 self.last_wait = next.wait;
-                Step::Again(next)
+                let unsent = verdict.delivery() == Some(Delivery::Unsent);
+                Step::Again { next, unsent }
             }
             Err(reason) => Step::End(self.end(verdict, reason, now)),
         }
@@ -238,7 +253,11 @@ impl Call {
             key_lives_until: self.key_lives_until,
         };
         let Self { config, draws, .. } = self;
-        let draw = || draws.get_or_insert_with(|| Box::new(config.random.draws())).draw();
+        let draw = || {
+            draws
+                .get_or_insert_with(|| Box::new(config.random.draws()))
+                .draw()
+        };
         let reserve = || config.budget.reserve(1, now);
         match decide(&config.terms, &situation, draw, reserve) {
             Decision::Done => Err(None),
@@ -258,14 +277,24 @@ impl Call {
             Verdict::Transient(_) | Verdict::Refused | Verdict::PeerSaidNo(_) => Ending::Failure,
             Verdict::Permanent(_) | Verdict::Rejected(_) => return,
         };
-        let sending = if first { Sending::First } else { Sending::Retry };
+        let sending = if first {
+            Sending::First
+        } else {
+            Sending::Retry
+        };
         self.config.budget.on_outcome(sending, ending, self.started);
     }
 
     fn tell_attempt(&self, brought: &Brought<'_>, wait: Option<Duration>, now: Instant) {
-        let Some(observer) = &self.config.observer else { return };
-        let mut event =
-            Attempted::new(self.subject(), self.attempts, brought.result, brought.verdict);
+        let Some(observer) = &self.config.observer else {
+            return;
+        };
+        let mut event = Attempted::new(
+            self.subject(),
+            self.attempts,
+            brought.result,
+            brought.verdict,
+        );
         event.hint = brought.hint;
         event.wait = wait;
         event.elapsed = now.saturating_duration_since(self.started);
@@ -275,8 +304,16 @@ impl Call {
 
     /// The call ends because its time is over, while an attempt was or was not on its way.
     pub(crate) fn out_of_time(&mut self, in_flight: bool) -> End {
-        let delivery = if in_flight { Delivery::Unknown } else { Delivery::Unsent };
-        self.end(Verdict::Transient(delivery), Some(Reason::Deadline), clock::now())
+        let delivery = if in_flight {
+            Delivery::Unknown
+        } else {
+            Delivery::Unsent
+        };
+        self.end(
+            Verdict::Transient(delivery),
+            Some(Reason::Deadline),
+            clock::now(),
+        )
     }
 
     /// The call ends because the next body cannot be had after all.
@@ -291,7 +328,11 @@ impl Call {
             Verdict::Rejected(reason) => reason,
             _ => Reason::NotRetryable,
         };
-        self.end(Verdict::Permanent(Delivery::Unsent), Some(reason), clock::now())
+        self.end(
+            Verdict::Permanent(Delivery::Unsent),
+            Some(reason),
+            clock::now(),
+        )
     }
 
     fn end(&mut self, last: Verdict, reason: Option<Reason>, now: Instant) -> End {
@@ -302,7 +343,10 @@ impl Call {
         if let Some(observer) = &self.config.observer {
             observer.observe(&Event::Ended(Ended::new(self.subject(), report)));
         }
-        End { report, unsent: last.delivery() == Some(Delivery::Unsent) }
+        End {
+            report,
+            unsent: last.delivery() == Some(Delivery::Unsent),
+        }
     }
 
     fn subject(&self) -> Subject<'_> {
@@ -318,8 +362,16 @@ impl Call {
 impl Drop for Call {
     fn drop(&mut self) {
         if !self.ended && self.config.observer.is_some() {
-            let delivery = if self.attempts == 0 { Delivery::Unsent } else { Delivery::Unknown };
-            self.end(Verdict::Transient(delivery), Some(Reason::Cancelled), clock::now());
+            let delivery = if self.attempts == 0 {
+                Delivery::Unsent
+            } else {
+                Delivery::Unknown
+            };
+            self.end(
+                Verdict::Transient(delivery),
+                Some(Reason::Cancelled),
+                clock::now(),
+            );
         }
     }
 }

@@ -9,6 +9,9 @@ pub(crate) fn now() -> Instant {
 
 /// The wall clock, for dates of peers only.
 pub(crate) fn wall() -> SystemTime {
-    #[allow(clippy::disallowed_methods, reason = "an HTTP-date is told by the wall clock")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "an HTTP-date is told by the wall clock"
+    )]
     SystemTime::now()
 }

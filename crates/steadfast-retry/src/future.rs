@@ -77,18 +77,29 @@ where
     ) -> Self {
         let (mut head, body) = request.into_parts();
         let mut call = Call::begin(config, &mut head);
-        let (body, replay) = match call.may_repeat() {
-            true => ReplayBody::new(body, call.replay_limit()),
-            false => ReplayBody::once(body),
+        let (body, replay) = if call.may_repeat() {
+            let (body, replay) = ReplayBody::new(body, call.replay_limit());
+            (body, Some(replay))
+        } else {
+            (ReplayBody::once(body).0, None)
         };
         let state = if call.starts_expired() {
             State::Expired
         } else {
             call.on_first_sent();
-            State::Calling { attempt: readied.call(Request::from_parts(head, body)) }
+            State::Calling {
+                attempt: readied.call(Request::from_parts(head, body)),
+            }
         };
         let spare = spare.clone();
-        Self { state, timer: None, spare, replay: Some(replay), last: None, call }
+        Self {
+            state,
+            timer: None,
+            spare,
+            replay,
+            last: None,
+            call,
+        }
     }
 
     fn poll_attempt(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Turn<R>> {
@@ -102,7 +113,7 @@ where
             return Poll::Ready(Some(hand_on(end, None, this.last.take())));
         };
         let replay = this.replay.as_ref();
-        let body = || replay.map_or(BodyState::NotReplayable, Replay::state);
+        let body = || replay.map_or(BodyState::Replayable, Replay::state);
         let (step, result) = match result.map(Response::into_parts) {
             Ok((head, body_of_answer)) => {
                 (this.call.on_answer(&head, body), Ok((head, body_of_answer)))
@@ -112,13 +123,13 @@ where
                 (this.call.on_error(&*error, body), Err(error))
             }
         };
-        let next = match step {
+        let (next, unsent) = match step {
             Step::End(end) => {
                 // Committed: an upload that goes on keeps nothing more.
                 *this.replay = None;
                 return Poll::Ready(Some(hand_on(end, Some(result), this.last.take())));
             }
-            Step::Again(next) => next,
+            Step::Again { next, unsent } => (next, unsent),
         };
         let again = (replay.and_then(Replay::again)).zip(this.call.next_head(next.counted));
         let Some((body, head)) = again else {
@@ -128,16 +139,26 @@ where
         };
         let drain = match result {
             Ok((head, body)) => Some(Drain::new(head, body, this.call.answer_limits())),
+            // An attempt that did not leave is not the peer's last word.
+            Err(_) if unsent && this.last.is_some() => None,
             Err(error) => {
                 *this.last = Some(Last::Error(error));
                 None
             }
         };
         // A wait of zero takes no timer.
-        this.timer.set((!next.wait.is_zero()).then(|| sleep(next.wait)));
+        this.timer
+            .set((!next.wait.is_zero()).then(|| sleep(next.wait)));
         let request = Request::from_parts(head, body);
-        let next = Box::new(NextAttempt { permit: next.permit, counted: next.counted, request });
-        this.state.set(State::Waiting { drain, next: Some(next) });
+        let next = Box::new(NextAttempt {
+            permit: next.permit,
+            counted: next.counted,
+            request,
+        });
+        this.state.set(State::Waiting {
+            drain,
+            next: Some(next),
+        });
         Poll::Ready(None)
     }
 
@@ -161,7 +182,11 @@ where
         }
         let next = next.take();
         this.timer.set(None);
-        let service = this.spare.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let service = this
+            .spare
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         this.state.set(State::Readying { service, next });
         Poll::Ready(None)
     }
@@ -181,7 +206,11 @@ where
             Poll::Ready(Ok(())) if this.call.is_expired() => {}
             Poll::Ready(Ok(())) => {
                 if let Some(next) = next.take() {
-                    let NextAttempt { permit, counted, request } = *next;
+                    let NextAttempt {
+                        permit,
+                        counted,
+                        request,
+                    } = *next;
                     this.call.on_sent(counted);
                     permit.spend();
                     let attempt = service.call(request);
@@ -228,7 +257,9 @@ fn poll_deadline(
     deadline: Deadline,
     cx: &mut Context<'_>,
 ) -> Poll<()> {
-    let Some(instant) = deadline.instant() else { return Poll::Pending };
+    let Some(instant) = deadline.instant() else {
+        return Poll::Pending;
+    };
     if timer.is_none() {
         timer.set(Some(sleep_until(Instant::from_std(instant))));
     }

@@ -39,9 +39,10 @@ pub(crate) fn hand_on<R>(
     };
     match last {
         Some(Last::Answer(last)) if end.unsent => match *last {
-            LastAnswer { head, body: Some(kept) } => {
-                Ok(answer(report, head, ResponseBody::kept(kept)))
-            }
+            LastAnswer {
+                head,
+                body: Some(kept),
+            } => Ok(answer(report, head, ResponseBody::kept(kept))),
             LastAnswer { head, body: None } => {
                 Err(Failure::new(report, error).with_last_head(head).into())
             }

@@ -15,7 +15,9 @@ pub struct RetryLayer {
 impl RetryLayer {
     /// A layer of this config.
     pub fn new(config: RetryConfig) -> Self {
-        Self { config: Arc::new(config) }
+        Self {
+            config: Arc::new(config),
+        }
     }
 }
 

@@ -12,8 +12,7 @@ mod response_body;
 mod service;
 
 pub use config::{
-    DEFAULT_DRAIN_LIMIT, DEFAULT_KEEP_LIMIT, DEFAULT_REPLAY_LIMIT, DEFAULT_TOTAL_LIMIT,
-    RetryConfig,
+    DEFAULT_DRAIN_LIMIT, DEFAULT_KEEP_LIMIT, DEFAULT_REPLAY_LIMIT, DEFAULT_TOTAL_LIMIT, RetryConfig,
 };
 pub use future::ResponseFuture;
 pub use layer::RetryLayer;

@@ -73,7 +73,13 @@ impl<B> ReplayBody<B> {
     }
 
     fn reader(shared: Arc<Shared<B>>, generation: u64) -> Self {
-        Self(Repr::Shared(Reader { shared, generation, next: 0, sent: 0, trailers_sent: false }))
+        Self(Repr::Shared(Reader {
+            shared,
+            generation,
+            next: 0,
+            sent: 0,
+            trailers_sent: false,
+        }))
     }
 }
 
@@ -97,7 +103,10 @@ impl<B: Body> ReplayBody<B> {
                 failed: false,
             }),
         });
-        (Self::reader(shared.clone(), 0), Replay(Handle::Shared(shared)))
+        (
+            Self::reader(shared.clone(), 0),
+            Replay(Handle::Shared(shared)),
+        )
     }
 }
 
@@ -192,10 +201,7 @@ impl<B> Reader<B>
 where
     B: Body<Error: Into<BoxError>> + Unpin,
 {
-    fn poll_frame(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let mut state = self.shared.lock();
         let state = &mut *state;
         if state.generation != self.generation {
@@ -232,6 +238,8 @@ where
                 state.trailers = Some(trailers.clone());
             }
             self.trailers_sent = true;
+            // Trailers are the last frame: the next attempt finds them here.
+            state.source = None;
         }
         Poll::Ready(Some(Ok(frame)))
     }
@@ -271,7 +279,9 @@ impl<B> fmt::Debug for ReplayBody<B> {
             Repr::Once(_) => "Once",
             Repr::Shared(_) => "Replayable",
         };
-        f.debug_tuple("ReplayBody").field(&format_args!("{kind}")).finish()
+        f.debug_tuple("ReplayBody")
+            .field(&format_args!("{kind}"))
+            .finish()
     }
 }
 

@@ -35,11 +35,15 @@ pub(crate) struct KeptAnswer {
 
 impl<R> ResponseBody<R> {
     pub(crate) const fn live(body: R) -> Self {
-        Self { repr: Repr::Live { body } }
+        Self {
+            repr: Repr::Live { body },
+        }
     }
 
     pub(crate) const fn kept(kept: KeptAnswer) -> Self {
-        Self { repr: Repr::Kept { kept } }
+        Self {
+            repr: Repr::Kept { kept },
+        }
     }
 }
 
@@ -58,14 +62,20 @@ where
             ReprProj::Live { body } => body.poll_frame(cx).map(|frame| {
                 // Costs nothing where the data are `Bytes` already.
                 let bytes = |mut data: R::Data| data.copy_to_bytes(data.remaining());
-                Some(frame?.map(|frame| frame.map_data(bytes)).map_err(Into::into))
+                Some(
+                    frame?
+                        .map(|frame| frame.map_data(bytes))
+                        .map_err(Into::into),
+                )
             }),
             ReprProj::Kept { kept } if !kept.data.is_empty() => {
                 Poll::Ready(Some(Ok(Frame::data(std::mem::take(&mut kept.data)))))
             }
-            ReprProj::Kept { kept } => {
-                Poll::Ready(kept.trailers.take().map(|trailers| Ok(Frame::trailers(trailers))))
-            }
+            ReprProj::Kept { kept } => Poll::Ready(
+                kept.trailers
+                    .take()
+                    .map(|trailers| Ok(Frame::trailers(trailers))),
+            ),
         }
     }
 

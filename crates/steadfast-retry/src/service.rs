@@ -22,7 +22,11 @@ impl<S: Clone> Retry<S> {
     /// Wraps a service. Clones share the config's budget and randomness.
     pub fn new(inner: S, config: impl Into<Arc<RetryConfig>>) -> Self {
         let spare = Arc::new(Mutex::new(inner.clone()));
-        Self { inner, spare, config: config.into() }
+        Self {
+            inner,
+            spare,
+            config: config.into(),
+        }
     }
 
     /// The config.

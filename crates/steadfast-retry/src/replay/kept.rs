@@ -13,7 +13,11 @@ pub(super) struct Kept {
 
 impl Kept {
     pub(super) fn up_to(limit: usize) -> Self {
-        Self { first: None, more: Vec::new(), room: Some(limit) }
+        Self {
+            first: None,
+            more: Vec::new(),
+            room: Some(limit),
+        }
     }
 
     /// Whether a later attempt would miss something.

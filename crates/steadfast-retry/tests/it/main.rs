@@ -1,0 +1,12 @@
+//! What the retry layer promises, on a paused clock.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod answers;
+mod bodies;
+mod budgets;
+mod cancellation;
+mod cost;
+mod hints;
+mod limits;
+mod readiness;
+mod stack;

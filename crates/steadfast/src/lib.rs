@@ -1,0 +1,16 @@
+#![doc = include_str!("../README.md")]
+
+pub use steadfast_core::*;
+
+#[cfg(feature = "axum")]
+pub use steadfast_axum as axum;
+#[cfg(feature = "client")]
+pub use steadfast_deadline as deadline;
+#[cfg(feature = "hyper")]
+pub use steadfast_hyper as hyper;
+#[cfg(any(feature = "client", feature = "server"))]
+pub use steadfast_idempotency as idempotency;
+#[cfg(feature = "client")]
+pub use steadfast_retry as retry;
+#[cfg(feature = "sqlite")]
+pub use steadfast_idempotency_sqlx as sqlx;
