@@ -48,7 +48,9 @@ impl<R: Body<Data = Bytes>> Body for ResponseBody<R> {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, R::Error>>> {
         match self.project().kind.project() {
-            KindProj::Full { bytes } => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            KindProj::Full { bytes } => {
+                Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes))))
+            }
             KindProj::Inner { body } => body.poll_frame(cx),
         }
     }

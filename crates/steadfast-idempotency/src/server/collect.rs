@@ -74,7 +74,8 @@ impl<B: Body> Future for Collect<B> {
                 if this.rest.is_empty() {
                     this.rest.extend_from_slice(&std::mem::take(this.first));
                 }
-                this.rest.extend_from_slice(&data.copy_to_bytes(data.remaining()));
+                this.rest
+                    .extend_from_slice(&data.copy_to_bytes(data.remaining()));
             }
         }
         let bytes = match this.rest.is_empty() {

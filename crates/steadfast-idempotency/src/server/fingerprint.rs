@@ -143,7 +143,10 @@ mod tests {
         for other in [r#"{"b":2,"a":1}"#, r#"{"a": 1, "b": 2}"#] {
             assert_ne!(base, of("POST", "/a", None, other));
         }
-        assert_ne!(of("POST", "/a", None, "[1,2]"), of("POST", "/a", None, "[2,1]"));
+        assert_ne!(
+            of("POST", "/a", None, "[1,2]"),
+            of("POST", "/a", None, "[2,1]")
+        );
         assert_ne!(of("POST", "/a", None, "1"), of("POST", "/a", None, "\"1\""));
     }
 }

@@ -204,9 +204,10 @@ fn unread<E>(error: &CollectError<E>, config: &IdempotencyConfig) -> Problem {
             let detail = format!("the request body is over the limit of {limit} bytes");
             Problem::new(Code::BodyTooLarge, detail)
         }
-        CollectError::Body(_) => {
-            Problem::new(Code::BodyUnreadable, "the request body broke off before its end")
-        }
+        CollectError::Body(_) => Problem::new(
+            Code::BodyUnreadable,
+            "the request body broke off before its end",
+        ),
     }
 }
 

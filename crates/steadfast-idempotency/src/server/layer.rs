@@ -65,6 +65,8 @@ impl<St> Clone for IdempotencyLayer<St> {
 
 impl<St> fmt::Debug for IdempotencyLayer<St> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("IdempotencyLayer").field(&self.0.config).finish()
+        f.debug_tuple("IdempotencyLayer")
+            .field(&self.0.config)
+            .finish()
     }
 }

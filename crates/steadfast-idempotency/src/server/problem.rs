@@ -5,7 +5,8 @@ use serde_json::json;
 use super::engine::Refused;
 
 /// Where the problem types are described: the start of every `type` unless configured.
-pub const PROBLEM_BASE: &str = "https://docs.rs/steadfast-idempotency/latest/steadfast_idempotency/#";
+pub const PROBLEM_BASE: &str =
+    "https://docs.rs/steadfast-idempotency/latest/steadfast_idempotency/#";
 
 /// An answer of the layer itself, as RFC 9457 problem details.
 ///
@@ -98,7 +99,11 @@ impl Code {
             Self::BodyUnreadable => ("body-unreadable", S::BAD_REQUEST, "Body unreadable"),
             Self::BodyTimeout => ("body-timeout", S::REQUEST_TIMEOUT, "Body too slow"),
             Self::BodyTooLarge => ("body-too-large", S::PAYLOAD_TOO_LARGE, "Body too large"),
-            Self::KeyReused => ("key-reused", S::UNPROCESSABLE_ENTITY, "Idempotency key reused"),
+            Self::KeyReused => (
+                "key-reused",
+                S::UNPROCESSABLE_ENTITY,
+                "Idempotency key reused",
+            ),
             Self::InProgress => ("in-progress", S::CONFLICT, "Request in progress"),
             Self::StoreUnavailable => ("store-unavailable", LATER, "Store unavailable"),
             Self::WorkLimitExceeded => ("work-limit-exceeded", LATER, "Handler too slow"),
@@ -108,9 +113,11 @@ impl Code {
             Self::ResponseBodyFailed => ("response-body-failed", BROKEN, "Response body failed"),
             Self::ResponseTrailers => ("response-trailers", BROKEN, "Response has trailers"),
             Self::UpgradeRefused => ("upgrade-refused", BROKEN, "Upgrade refused"),
-            Self::TransactionNotReturned => {
-                ("transaction-not-returned", BROKEN, "Transaction not returned")
-            }
+            Self::TransactionNotReturned => (
+                "transaction-not-returned",
+                BROKEN,
+                "Transaction not returned",
+            ),
             Self::TransactionNotUsed => ("transaction-not-used", BROKEN, "Transaction not used"),
             Self::TransactionEnded => ("transaction-ended", BROKEN, "Transaction ended"),
         }

@@ -122,7 +122,10 @@ pub struct ForbiddenHeader(HeaderName);
 impl fmt::Display for ForbiddenHeader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.0;
-        write!(f, "header {name:?} belongs to one answer: a replay never carries it")
+        write!(
+            f,
+            "header {name:?} belongs to one answer: a replay never carries it"
+        )
     }
 }
 
@@ -155,7 +158,10 @@ mod tests {
         }
         headers.append(header::SET_COOKIE, "s=1".parse().unwrap());
         let kept = ReplayedHeaders::default().filter(&headers);
-        assert_eq!(kept.get_all(header::LINK).iter().collect::<Vec<_>>(), ["<a>", "<b>"]);
+        assert_eq!(
+            kept.get_all(header::LINK).iter().collect::<Vec<_>>(),
+            ["<a>", "<b>"]
+        );
         assert_eq!(kept.len(), 2);
     }
 }

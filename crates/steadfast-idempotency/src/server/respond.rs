@@ -79,7 +79,8 @@ async fn whole<R: Body<Data = Bytes>>(body: R, limit: usize) -> Result<Bytes, Pr
         )),
         Ok(collected) => Ok(collected.bytes),
         Err(CollectError::TooLarge) => {
-            let detail = format!("the answer is over the limit of {limit} bytes; it was rolled back");
+            let detail =
+                format!("the answer is over the limit of {limit} bytes; it was rolled back");
             Err(Problem::new(Code::ResponseTooLarge, detail))
         }
         Err(CollectError::Body(_)) => Err(Problem::new(
@@ -90,8 +91,13 @@ async fn whole<R: Body<Data = Bytes>>(body: R, limit: usize) -> Result<Bytes, Pr
 }
 
 /// A problem as the layer's answer.
-pub(crate) fn refusal<R>(problem: Problem, config: &IdempotencyConfig) -> Response<ResponseBody<R>> {
-    problem.into_response(config.problem_base()).map(ResponseBody::full)
+pub(crate) fn refusal<R>(
+    problem: Problem,
+    config: &IdempotencyConfig,
+) -> Response<ResponseBody<R>> {
+    problem
+        .into_response(config.problem_base())
+        .map(ResponseBody::full)
 }
 
 /// A record as the layer's answer, marked.
@@ -101,6 +107,8 @@ pub(crate) fn replay<R>(record: Record, config: &IdempotencyConfig) -> Response<
     *response.status_mut() = answer.status;
     *response.headers_mut() = answer.headers;
     let marked = http::HeaderValue::from_static("true");
-    response.headers_mut().insert(config.replay_marker(), marked);
+    response
+        .headers_mut()
+        .insert(config.replay_marker(), marked);
     response
 }

@@ -117,13 +117,17 @@ impl<Tx> Deref for Transaction<Tx> {
     type Target = Tx;
 
     fn deref(&self) -> &Tx {
-        self.tx.as_ref().expect("only drop takes the transaction out")
+        self.tx
+            .as_ref()
+            .expect("only drop takes the transaction out")
     }
 }
 
 impl<Tx> DerefMut for Transaction<Tx> {
     fn deref_mut(&mut self) -> &mut Tx {
-        self.tx.as_mut().expect("only drop takes the transaction out")
+        self.tx
+            .as_mut()
+            .expect("only drop takes the transaction out")
     }
 }
 

@@ -2,3 +2,4 @@
 #![allow(clippy::unwrap_used, reason = "tests, and what tests are made of")]
 
 mod client;
+mod server;

@@ -10,6 +10,10 @@ use crate::server::record::Record;
 
 /// How an operation got its answer.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "lives for one match, beside a `T` of its size"
+)]
 pub enum Executed<T> {
     /// The work ran now, and this is what it made.
     Ran(T),

@@ -34,7 +34,10 @@ impl<St: TxStore> Run<St> {
         if let Some(record) = self.step("find", self.store.find(&self.operation)).await? {
             return self.replay(record);
         }
-        let tx = match self.step("begin", self.store.begin(&self.operation)).await? {
+        let tx = match self
+            .step("begin", self.store.begin(&self.operation))
+            .await?
+        {
             Began::Fresh(tx) => tx,
             Began::Done(record) => return self.replay(record),
             Began::Busy => return Err(Refused::InProgress),
@@ -90,7 +93,9 @@ impl<St: TxStore> Run<St> {
     async fn commit<T>(&self, mut tx: St::Tx, value: T, answer: Answer) -> Outcome<T> {
         let record = Record::new(self.fingerprint, answer);
         let retention = self.config.retention();
-        let recorded = self.store.record(&mut tx, &self.operation, &record, retention);
+        let recorded = self
+            .store
+            .record(&mut tx, &self.operation, &record, retention);
         if let Err(error) = self.step("record", recorded).await {
             return Err(self.abandon(Some(tx), error.into()).await);
         }
@@ -99,7 +104,10 @@ impl<St: TxStore> Run<St> {
         };
         // The commit may have happened all the same. If it did, the record is there; whose run
         // wrote it makes no difference to what every caller must be told from now on.
-        match self.step("resolve", self.store.resolve(&self.operation)).await {
+        match self
+            .step("resolve", self.store.resolve(&self.operation))
+            .await
+        {
             Ok(Some(record)) => self.replay(record),
             Ok(None) => Err(error.into()),
             Err(unresolved) => Err(unresolved.into()),

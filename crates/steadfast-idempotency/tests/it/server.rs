@@ -1,0 +1,13 @@
+//! The server half, on a store that keeps its promises in memory and breaks them on demand.
+
+mod cancellation;
+mod duplicates;
+mod engine;
+mod faults;
+mod keys;
+mod limits;
+mod replay;
+mod rig;
+mod settlement;
+mod store;
+mod transaction;
