@@ -3,16 +3,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::{Method, StatusCode, request, response};
-use steadfast_core::budget::{Ending, Permit, Sending};
+use steadfast_core::budget::Permit;
 use steadfast_core::decide::{BodyState, Decision, Next, Situation, Strictness, decide};
 use steadfast_core::{
-    Answer, Attempt, AttemptResult, Attempted, CallContext, CallState, Deadline, Delivery, Draws,
-    Ended, Event, Hint, Outcome, Reason, Report, Safety, SafetySources, Subject, Verdict,
-    destination,
+    Answer, Attempt, AttemptResult, CallContext, CallState, Deadline, Delivery, Draws, Hint,
+    Outcome, Reason, Report, Safety, SafetySources, Verdict,
 };
 
-use crate::RetryConfig;
-use crate::clock;
+use crate::{RetryConfig, clock};
+
+mod ending;
+mod telling;
+
+pub(crate) use ending::End;
 
 /// What one call knows: everything but its futures.
 pub(crate) struct Call {
@@ -40,14 +43,6 @@ pub(crate) enum Step {
     End(End),
     /// Wait, then send again. `unsent` says that this attempt did not leave.
     Again { next: Next<Permit>, unsent: bool },
-}
-
-/// The end of a call.
-#[derive(Clone, Copy)]
-pub(crate) struct End {
-    pub(crate) report: Report,
-    /// The attempt that ended it did not leave: an earlier answer is the last word.
-    pub(crate) unsent: bool,
 }
 
 /// How one attempt went, before anything is decided.
@@ -263,115 +258,6 @@ impl Call {
             Decision::Done => Err(None),
             Decision::Retry(next) => Ok(next),
             Decision::Stop(reason) => Err(Some(reason)),
-        }
-    }
-
-    fn tell_budget(&self, verdict: Verdict) {
-        let first = self.attempts == 1 && self.refusals_repeated == 0;
-        if first {
-            // Only now, because a call that we refused ourselves earns nothing.
-            self.config.budget.on_call(self.started);
-        }
-        let ending = match verdict {
-            Verdict::Success => Ending::Success,
-            Verdict::Transient(_) | Verdict::Refused | Verdict::PeerSaidNo(_) => Ending::Failure,
-            Verdict::Permanent(_) | Verdict::Rejected(_) => return,
-        };
-        let sending = if first {
-            Sending::First
-        } else {
-            Sending::Retry
-        };
-        self.config.budget.on_outcome(sending, ending, self.started);
-    }
-
-    fn tell_attempt(&self, brought: &Brought<'_>, wait: Option<Duration>, now: Instant) {
-        let Some(observer) = &self.config.observer else {
-            return;
-        };
-        let mut event = Attempted::new(
-            self.subject(),
-            self.attempts,
-            brought.result,
-            brought.verdict,
-        );
-        event.hint = brought.hint;
-        event.wait = wait;
-        event.elapsed = now.saturating_duration_since(self.started);
-        event.left = self.deadline.left(now);
-        observer.observe(&Event::Attempted(event));
-    }
-
-    /// The call ends because its time is over, while an attempt was or was not on its way.
-    pub(crate) fn out_of_time(&mut self, in_flight: bool) -> End {
-        let delivery = if in_flight {
-            Delivery::Unknown
-        } else {
-            Delivery::Unsent
-        };
-        self.end(
-            Verdict::Transient(delivery),
-            Some(Reason::Deadline),
-            clock::now(),
-        )
-    }
-
-    /// The call ends because the next body cannot be had after all.
-    pub(crate) fn no_body(&mut self) -> End {
-        let last = Verdict::Transient(Delivery::Unknown);
-        self.end(last, Some(Reason::BodyNotReplayable), clock::now())
-    }
-
-    /// The call ends because the inner service cannot be made ready.
-    pub(crate) fn not_ready(&mut self, error: &(dyn Error + 'static)) -> End {
-        let reason = match self.config.classify.error(error) {
-            Verdict::Rejected(reason) => reason,
-            _ => Reason::NotRetryable,
-        };
-        self.end(
-            Verdict::Permanent(Delivery::Unsent),
-            Some(reason),
-            clock::now(),
-        )
-    }
-
-    fn end(&mut self, last: Verdict, reason: Option<Reason>, now: Instant) -> End {
-        self.ended = true;
-        let outcome = Outcome::of(last, self.unknown_before);
-        let elapsed = now.saturating_duration_since(self.started);
-        let report = Report::new(self.attempts, elapsed, reason, outcome);
-        if let Some(observer) = &self.config.observer {
-            observer.observe(&Event::Ended(Ended::new(self.subject(), report)));
-        }
-        End {
-            report,
-            unsent: last.delivery() == Some(Delivery::Unsent),
-        }
-    }
-
-    fn subject(&self) -> Subject<'_> {
-        let destination = self
-            .template
-            .as_ref()
-            .and_then(|head| destination(&head.uri, &head.headers, &head.extensions));
-        Subject::new(destination, &self.method, self.safety)
-    }
-}
-
-/// The caller went away: whoever observes is told.
-impl Drop for Call {
-    fn drop(&mut self) {
-        if !self.ended && self.config.observer.is_some() {
-            let delivery = if self.attempts == 0 {
-                Delivery::Unsent
-            } else {
-                Delivery::Unknown
-            };
-            self.end(
-                Verdict::Transient(delivery),
-                Some(Reason::Cancelled),
-                clock::now(),
-            );
         }
     }
 }

@@ -1,4 +1,3 @@
-use std::error::Error;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,8 +10,12 @@ use steadfast_core::BoxError;
 use steadfast_core::decide::BodyState;
 
 mod kept;
+mod reader;
+mod superseded;
 
 use kept::Kept;
+use reader::Reader;
+pub use superseded::Superseded;
 
 /// A request body that can be sent again.
 ///
@@ -32,16 +35,6 @@ enum Repr<B> {
     /// Sent once: too long to keep, or no retry is possible.
     Once(B),
     Shared(Reader<B>),
-}
-
-/// One attempt's view of the shared source.
-struct Reader<B> {
-    shared: Arc<Shared<B>>,
-    generation: u64,
-    /// The next kept chunk to send.
-    next: usize,
-    sent: u64,
-    trailers_sent: bool,
 }
 
 struct Shared<B> {
@@ -73,13 +66,7 @@ impl<B> ReplayBody<B> {
     }
 
     fn reader(shared: Arc<Shared<B>>, generation: u64) -> Self {
-        Self(Repr::Shared(Reader {
-            shared,
-            generation,
-            next: 0,
-            sent: 0,
-            trailers_sent: false,
-        }))
+        Self(Repr::Shared(Reader::new(shared, generation)))
     }
 }
 
@@ -192,66 +179,7 @@ where
         match &self.0 {
             Repr::Empty(hint) => *hint,
             Repr::Once(body) => body.size_hint(),
-            Repr::Shared(reader) => less(&reader.shared.hint, reader.sent),
-        }
-    }
-}
-
-impl<B> Reader<B>
-where
-    B: Body<Error: Into<BoxError>> + Unpin,
-{
-    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let mut state = self.shared.lock();
-        let state = &mut *state;
-        if state.generation != self.generation {
-            return Poll::Ready(Some(Err(Superseded.into())));
-        }
-        if let Some(chunk) = state.kept.chunk(self.next) {
-            self.next += 1;
-            self.sent += chunk.len() as u64;
-            return Poll::Ready(Some(Ok(Frame::data(chunk))));
-        }
-        let Some(source) = &mut state.source else {
-            let again = state.trailers.as_ref().filter(|_| !self.trailers_sent);
-            self.trailers_sent = true;
-            return Poll::Ready(again.map(|trailers| Ok(Frame::trailers(trailers.clone()))));
-        };
-        let frame = match Pin::new(source).poll_frame(cx) {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(None) => {
-                state.source = None;
-                return Poll::Ready(None);
-            }
-            Poll::Ready(Some(Err(error))) => {
-                state.source = None;
-                state.failed = true;
-                return Poll::Ready(Some(Err(error.into())));
-            }
-            Poll::Ready(Some(Ok(frame))) => into_bytes(frame),
-        };
-        if let Some(chunk) = frame.data_ref() {
-            self.sent += chunk.len() as u64;
-            self.next = state.kept.keep(chunk, self.next);
-        } else if let Some(trailers) = frame.trailers_ref() {
-            if !state.kept.is_cut() {
-                state.trailers = Some(trailers.clone());
-            }
-            self.trailers_sent = true;
-            // Trailers are the last frame: the next attempt finds them here.
-            state.source = None;
-        }
-        Poll::Ready(Some(Ok(frame)))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        let state = self.shared.lock();
-        if state.generation != self.generation || state.kept.has(self.next) {
-            return false;
-        }
-        match &state.source {
-            Some(source) => source.is_end_stream(),
-            None => self.trailers_sent || state.trailers.is_none(),
+            Repr::Shared(reader) => reader.size_hint(),
         }
     }
 }
@@ -259,17 +187,6 @@ where
 fn into_bytes<D: Buf>(frame: Frame<D>) -> Frame<Bytes> {
     // Costs nothing where the data are `Bytes` already.
     frame.map_data(|mut data| data.copy_to_bytes(data.remaining()))
-}
-
-/// What is left of a hint after so many bytes.
-fn less(hint: &SizeHint, sent: u64) -> SizeHint {
-    let mut left = SizeHint::new();
-    // The upper bound first: a lower one above it would panic.
-    if let Some(upper) = hint.upper() {
-        left.set_upper(upper.saturating_sub(sent));
-    }
-    left.set_lower(hint.lower().saturating_sub(sent));
-    left
 }
 
 impl<B> fmt::Debug for ReplayBody<B> {
@@ -284,18 +201,6 @@ impl<B> fmt::Debug for ReplayBody<B> {
             .finish()
     }
 }
-
-/// The error of a request body whose call has begun a later attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Superseded;
-
-impl fmt::Display for Superseded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a later attempt of the same call is sending this body")
-    }
-}
-
-impl Error for Superseded {}
 
 #[cfg(test)]
 mod tests;

@@ -118,11 +118,14 @@ pub(crate) struct Seen {
     pub(crate) wait: Option<Duration>,
 }
 
+/// Why a call ended, and how.
+pub(crate) type End = (Option<Reason>, Outcome);
+
 /// Keeps the events of a stack.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Events {
     pub(crate) attempts: Arc<Mutex<Vec<Seen>>>,
-    pub(crate) ends: Arc<Mutex<Vec<(Option<Reason>, Outcome)>>>,
+    pub(crate) ends: Arc<Mutex<Vec<End>>>,
 }
 
 impl Events {
@@ -157,7 +160,7 @@ impl Events {
             .collect()
     }
 
-    pub(crate) fn ends(&self) -> Vec<(Option<Reason>, Outcome)> {
+    pub(crate) fn ends(&self) -> Vec<End> {
         self.ends.lock().unwrap().clone()
     }
 }
