@@ -86,7 +86,11 @@ impl Chunks {
     /// A body of these pieces.
     pub fn new(pieces: impl IntoIterator<Item = Piece>) -> Self {
         let pieces = pieces.into_iter().collect();
-        Self { pieces, exact: false, watch: BodyWatch::default() }
+        Self {
+            pieces,
+            exact: false,
+            watch: BodyWatch::default(),
+        }
     }
 
     /// A body of these bytes, one frame each.

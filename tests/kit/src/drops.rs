@@ -1,6 +1,8 @@
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::task::Poll;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 /// Time on the paused clock after which a future counts as never woken: longer than any call.
@@ -35,12 +37,19 @@ pub async fn drop_at_every_await<F: Future, S>(
         let mut polls = 0;
         let output = {
             let mut future = pin!(future);
+            let woken = Arc::new(Woken::default());
+            let waker = Waker::from(Arc::clone(&woken));
             let some_polls = poll_fn(|cx| {
                 if polls == allowed {
                     return Poll::Ready(None);
                 }
+                woken.tell(cx.waker());
+                // Polled only when the future's own waker was used, not when the bound ran out.
+                if polls > 0 && !woken.take() {
+                    return Poll::Pending;
+                }
                 polls += 1;
-                match future.as_mut().poll(cx) {
+                match future.as_mut().poll(&mut Context::from_waker(&waker)) {
                     Poll::Ready(output) => Poll::Ready(Some(output)),
                     // Dropped where it waits, not only when it would go on.
                     Poll::Pending if polls == allowed => Poll::Ready(None),
@@ -58,4 +67,35 @@ pub async fn drop_at_every_await<F: Future, S>(
         }
     }
     unreachable!("the range above has no end")
+}
+
+/// Tells a wake of the driven future apart from every other wake of the task.
+#[derive(Default)]
+struct Woken {
+    flag: AtomicBool,
+    task: Mutex<Option<Waker>>,
+}
+
+impl Woken {
+    fn tell(&self, task: &Waker) {
+        *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.clone());
+    }
+
+    fn take(&self) -> bool {
+        self.flag.swap(false, Ordering::AcqRel)
+    }
+}
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.flag.store(true, Ordering::Release);
+        if let Some(task) = self
+            .task
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+        {
+            task.wake();
+        }
+    }
 }

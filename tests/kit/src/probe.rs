@@ -87,8 +87,14 @@ impl<Req: Message, Res> Probe<Req, Res> {
             in_flight: 0,
             cancelled: 0,
         };
-        let shared = Arc::new(Shared { state: Mutex::new(state) });
-        Self { shared, reserved: false, waiting: None }
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+        });
+        Self {
+            shared,
+            reserved: false,
+            waiting: None,
+        }
     }
 
     /// Says how each reservation goes, in this order; the ones after that succeed at once.
@@ -137,7 +143,11 @@ impl<Req: Message, Res> Probe<Req, Res> {
 impl<Req: Message, Res> Clone for Probe<Req, Res> {
     /// A handle on the same script and counts, without the reservation.
     fn clone(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared), reserved: false, waiting: None }
+        Self {
+            shared: Arc::clone(&self.shared),
+            reserved: false,
+            waiting: None,
+        }
     }
 }
 
@@ -205,7 +215,10 @@ impl<Req: Message, Res: Send + 'static> Service<Req> for Probe<Req, Res> {
     }
 
     fn call(&mut self, request: Req) -> Answering<Req, Res> {
-        assert!(self.reserved, "the probe was called without having been ready");
+        assert!(
+            self.reserved,
+            "the probe was called without having been ready"
+        );
         self.reserved = false;
         let step = {
             let mut state = self.shared.state();
@@ -218,7 +231,11 @@ impl<Req: Message, Res: Send + 'static> Service<Req> for Probe<Req, Res> {
         };
         self.shared.state().in_flight += 1;
         let shared = Arc::clone(&self.shared);
-        Answering::new(step, request, Box::new(move |cancelled| shared.ended(cancelled)))
+        Answering::new(
+            step,
+            request,
+            Box::new(move |cancelled| shared.ended(cancelled)),
+        )
     }
 }
 

@@ -79,7 +79,10 @@ impl FaultProxy {
         let addr = listener.local_addr()?;
         let shared = Arc::new(Shared {
             hook: Box::new(hook),
-            route: watch::Sender::new(Route { upstream, held: false }),
+            route: watch::Sender::new(Route {
+                upstream,
+                held: false,
+            }),
             exchanges: AtomicU64::new(0),
             cuts: AtomicU64::new(0),
         });
@@ -99,7 +102,9 @@ impl FaultProxy {
 
     /// Sends new connections here; the ones that exist stay where they are.
     pub fn set_upstream(&self, upstream: SocketAddr) {
-        self.shared.route.send_modify(|route| route.upstream = upstream);
+        self.shared
+            .route
+            .send_modify(|route| route.upstream = upstream);
     }
 
     /// Accepts new connections but forwards nothing of them until [`release`](Self::release):
@@ -135,7 +140,11 @@ impl Shared {
     /// Counts the exchange and asks the hook about it.
     fn judge(&self, request: Request<()>, answer: Response<()>) -> (Exchange, Fate) {
         let number = self.exchanges.fetch_add(1, Ordering::Relaxed) + 1;
-        let exchange = Exchange { number, request, answer };
+        let exchange = Exchange {
+            number,
+            request,
+            answer,
+        };
         let fate = (self.hook)(&exchange);
         if fate == Fate::CutAnswer {
             self.cuts.fetch_add(1, Ordering::Relaxed);

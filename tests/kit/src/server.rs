@@ -126,7 +126,11 @@ impl ScriptedServer {
             // The bound's end is an end like any other.
             let _ = tokio::time::timeout(BOUND, serving).await;
         });
-        Ok(Self { addr, recorded, task })
+        Ok(Self {
+            addr,
+            recorded,
+            task,
+        })
     }
 
     /// Where it listens.
@@ -180,10 +184,14 @@ async fn play(mut stream: TcpStream, script: Script, recorded: &Recorded) -> io:
         for act in script.acts {
             match act {
                 Act::Read | Act::ReadHead => {
-                    let Some((head, bytes)) = reader.request().await? else { return Ok(()) };
+                    let Some((head, bytes)) = reader.request().await? else {
+                        return Ok(());
+                    };
                     let mut bytes = bytes.to_vec();
                     if matches!(act, Act::Read) {
-                        reader.body(request_framing(head.headers())?, &mut bytes).await?;
+                        reader
+                            .body(request_framing(head.headers())?, &mut bytes)
+                            .await?;
                     }
                     locked(&recorded.requests).push(bytes.into());
                 }

@@ -27,7 +27,10 @@ pub(crate) struct Reader<R> {
 
 impl<R: AsyncRead + Unpin> Reader<R> {
     pub(crate) fn new(io: R) -> Self {
-        Self { io, ahead: BytesMut::new() }
+        Self {
+            io,
+            ahead: BytesMut::new(),
+        }
     }
 
     /// Reads some more; 0 at the end of the stream.
@@ -62,8 +65,11 @@ impl<R: AsyncRead + Unpin> Reader<R> {
                 return Ok(None);
             };
             let mut response = Response::new(());
-            *response.status_mut() =
-                parsed.code.unwrap_or_default().try_into().map_err(invalid)?;
+            *response.status_mut() = parsed
+                .code
+                .unwrap_or_default()
+                .try_into()
+                .map_err(invalid)?;
             *response.headers_mut() = header_map(parsed.headers)?;
             Ok(Some((response, length)))
         })
@@ -147,7 +153,9 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             if self.ahead.is_empty() {
                 self.fill_more().await?;
             }
-            let here = usize::try_from(left).unwrap_or(usize::MAX).min(self.ahead.len());
+            let here = usize::try_from(left)
+                .unwrap_or(usize::MAX)
+                .min(self.ahead.len());
             to.write_all(&self.ahead[..here]).await?;
             self.ahead.advance(here);
             left -= here as u64;
@@ -192,7 +200,10 @@ fn header_map(parsed: &[httparse::Header<'_>]) -> io::Result<HeaderMap> {
     let mut headers = HeaderMap::new();
     for header in parsed {
         let name = HeaderName::from_bytes(header.name.as_bytes()).map_err(invalid)?;
-        headers.append(name, HeaderValue::from_bytes(header.value).map_err(invalid)?);
+        headers.append(
+            name,
+            HeaderValue::from_bytes(header.value).map_err(invalid)?,
+        );
     }
     Ok(headers)
 }

@@ -91,6 +91,8 @@ impl<Req, Res> fmt::Debug for Answering<Req, Res> {
             Stage::Answering(_) => "answering",
             Stage::Ended => "ended",
         };
-        f.debug_struct("Answering").field("stage", &stage).finish_non_exhaustive()
+        f.debug_struct("Answering")
+            .field("stage", &stage)
+            .finish_non_exhaustive()
     }
 }

@@ -78,12 +78,17 @@ impl<Req, Res: Send + 'static> Step<Req, Res> {
     }
 
     fn new(make: impl FnOnce(&mut Option<Req>) -> Answer<Res> + Send + 'static) -> Self {
-        Self { make: Box::new(make), delay: Duration::ZERO }
+        Self {
+            make: Box::new(make),
+            delay: Duration::ZERO,
+        }
     }
 }
 
 impl<Req, Res> fmt::Debug for Step<Req, Res> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Step").field("delay", &self.delay).finish_non_exhaustive()
+        f.debug_struct("Step")
+            .field("delay", &self.delay)
+            .finish_non_exhaustive()
     }
 }

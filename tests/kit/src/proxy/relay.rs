@@ -32,7 +32,9 @@ pub(super) async fn relay(
             // An idle upstream closes, or speaks unasked: the client must not reuse this.
             _ = from_upstream.fill() => return Ok(()),
         };
-        let Some((request, head)) = next else { return Ok(()) };
+        let Some((request, head)) = next else {
+            return Ok(());
+        };
         if request.method() == Method::CONNECT {
             return Ok(());
         }
@@ -47,7 +49,9 @@ pub(super) async fn relay(
             // Pending for ever once the upload is done, so only a client that left ends this.
             gone = &mut upload => return gone,
         };
-        let Some((answer, head)) = answer else { return Ok(()) };
+        let Some((answer, head)) = answer else {
+            return Ok(());
+        };
         if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
             return Ok(());
         }
@@ -102,7 +106,9 @@ async fn answer_head<R: AsyncRead + Unpin>(
     to_client: &mut OwnedWriteHalf,
 ) -> io::Result<Option<(Response<()>, Bytes)>> {
     loop {
-        let Some((answer, head)) = from_upstream.response().await? else { return Ok(None) };
+        let Some((answer, head)) = from_upstream.response().await? else {
+            return Ok(None);
+        };
         let interim = answer.status().is_informational();
         if !interim || answer.status() == StatusCode::SWITCHING_PROTOCOLS {
             return Ok(Some((answer, head)));
@@ -110,4 +116,3 @@ async fn answer_head<R: AsyncRead + Unpin>(
         to_client.write_all(&head).await?;
     }
 }
-

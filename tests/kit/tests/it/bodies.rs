@@ -21,18 +21,27 @@ async fn gives_its_pieces_in_order() {
 #[tokio::test]
 async fn fails_where_it_is_told_to() {
     let mut body = Chunks::new([Piece::data("one"), Piece::fail("cut")]);
-    assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "one");
+    assert_eq!(
+        body.frame().await.unwrap().unwrap().into_data().unwrap(),
+        "one"
+    );
     assert_eq!(body.frame().await.unwrap().unwrap_err().to_string(), "cut");
 }
 
 #[tokio::test]
 async fn tells_its_size_only_when_asked_to() {
     let unknown = Chunks::of(["one", "three"]);
-    assert_eq!((unknown.size_hint().exact(), unknown.size_hint().lower()), (None, 0));
+    assert_eq!(
+        (unknown.size_hint().exact(), unknown.size_hint().lower()),
+        (None, 0)
+    );
     let mut exact = Chunks::of(["one", "three"]).with_exact_size();
     assert_eq!(exact.size_hint().exact(), Some(8));
     exact.frame().await.unwrap().unwrap();
-    assert_eq!((exact.size_hint().exact(), exact.is_end_stream()), (Some(5), false));
+    assert_eq!(
+        (exact.size_hint().exact(), exact.is_end_stream()),
+        (Some(5), false)
+    );
     exact.frame().await.unwrap().unwrap();
     assert!(exact.is_end_stream());
     assert!(!Chunks::of(Vec::<&str>::new()).is_end_stream());

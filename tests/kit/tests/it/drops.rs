@@ -40,7 +40,11 @@ async fn a_future_that_registers_no_waker_is_found() {
             let mut polls = 0;
             let future = poll_fn(move |_| {
                 polls += 1;
-                if polls == 3 { Poll::Ready(()) } else { Poll::Pending }
+                if polls == 3 {
+                    Poll::Ready(())
+                } else {
+                    Poll::Pending
+                }
             });
             (future, ())
         },

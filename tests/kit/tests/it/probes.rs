@@ -94,6 +94,9 @@ async fn a_call_ends_once_whether_answered_or_dropped() {
     drop(never);
     assert_eq!((probe.in_flight(), probe.cancelled()), (0, 1));
     assert_eq!(probe.clone().oneshot(request("4")).await.unwrap(), "4");
-    assert_eq!((probe.calls(), probe.steps_left(), probe.cancelled()), (4, 0, 1));
+    assert_eq!(
+        (probe.calls(), probe.steps_left(), probe.cancelled()),
+        (4, 0, 1)
+    );
     assert_eq!(probe.heads()[2].headers["n"], "3");
 }

@@ -16,7 +16,10 @@ impl Client {
     async fn send(&mut self, path: &str, body: &str) {
         let length = body.len();
         let text = format!("POST {path} HTTP/1.1\r\nhost: a\r\ncontent-length: {length}\r\n\r\n");
-        self.0.write_all(format!("{text}{body}").as_bytes()).await.unwrap();
+        self.0
+            .write_all(format!("{text}{body}").as_bytes())
+            .await
+            .unwrap();
     }
 
     /// Reads exactly what is expected, and says what came.
@@ -49,7 +52,9 @@ async fn many_exchanges_pass_on_one_connection() {
         script = script.read().write(CONTINUE).write(answer);
     }
     let server = ScriptedServer::start([script]).await.unwrap();
-    let proxy = FaultProxy::start(server.addr(), |_| Fate::Pass).await.unwrap();
+    let proxy = FaultProxy::start(server.addr(), |_| Fate::Pass)
+        .await
+        .unwrap();
     let mut client = Client::connect(proxy.addr()).await;
     for (n, answer) in answers.into_iter().enumerate() {
         client.send(&format!("/{n}"), &"x".repeat(n * 1000)).await;
@@ -59,13 +64,27 @@ async fn many_exchanges_pass_on_one_connection() {
     assert_eq!(client.rest().await, b"");
     assert_eq!((proxy.exchanges(), proxy.cuts()), (6, 0));
     assert_eq!((server.connections(), server.requests().len()), (1, 6));
-    assert_eq!(server.requests()[3].iter().filter(|byte| **byte == b'x').count(), 3000);
+    assert_eq!(
+        server.requests()[3]
+            .iter()
+            .filter(|byte| **byte == b'x')
+            .count(),
+        3000
+    );
 }
 
 #[tokio::test]
 async fn cuts_exactly_what_the_hook_says() {
-    let script = Script::new().read().write(OK).read().write(OK).read().write(OK);
-    let server = ScriptedServer::start([script.clone(), script]).await.unwrap();
+    let script = Script::new()
+        .read()
+        .write(OK)
+        .read()
+        .write(OK)
+        .read()
+        .write(OK);
+    let server = ScriptedServer::start([script.clone(), script])
+        .await
+        .unwrap();
     let seen = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&seen);
     let proxy = FaultProxy::start(server.addr(), move |exchange| {
@@ -89,9 +108,16 @@ async fn cuts_exactly_what_the_hook_says() {
     client.expect(OK).await;
     let seen = seen.lock().unwrap();
     let path = |n: usize| (seen[n].0, seen[n].1.as_str(), seen[n].2);
-    assert_eq!([path(0), path(1), path(2)], [(1, "/a", 200), (2, "/cut", 200), (3, "/b", 200)]);
+    assert_eq!(
+        [path(0), path(1), path(2)],
+        [(1, "/a", 200), (2, "/cut", 200), (3, "/b", 200)]
+    );
     assert_eq!((proxy.exchanges(), proxy.cuts()), (3, 1));
-    assert_eq!(server.requests().len(), 3, "the upstream did the work of the cut exchange");
+    assert_eq!(
+        server.requests().len(),
+        3,
+        "the upstream did the work of the cut exchange"
+    );
 }
 
 #[tokio::test]
@@ -99,7 +125,9 @@ async fn an_upstream_that_dies_closes_the_client() {
     let half = "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf";
     let scripts = [Script::new().read(), Script::new().read().write(half)];
     let server = ScriptedServer::start(scripts).await.unwrap();
-    let proxy = FaultProxy::start(server.addr(), |_| Fate::Pass).await.unwrap();
+    let proxy = FaultProxy::start(server.addr(), |_| Fate::Pass)
+        .await
+        .unwrap();
     let mut client = Client::connect(proxy.addr()).await;
     client.send("/", "").await;
     assert_eq!(client.rest().await, b"");
@@ -112,8 +140,12 @@ async fn an_upstream_that_dies_closes_the_client() {
 
 #[tokio::test]
 async fn an_upstream_that_closes_an_idle_connection_closes_the_client() {
-    let server = ScriptedServer::start([Script::new().read().write(OK)]).await.unwrap();
-    let proxy = FaultProxy::start(server.addr(), |_| Fate::Pass).await.unwrap();
+    let server = ScriptedServer::start([Script::new().read().write(OK)])
+        .await
+        .unwrap();
+    let proxy = FaultProxy::start(server.addr(), |_| Fate::Pass)
+        .await
+        .unwrap();
     let mut client = Client::connect(proxy.addr()).await;
     client.send("/", "").await;
     client.expect(OK).await;
@@ -123,7 +155,9 @@ async fn an_upstream_that_closes_an_idle_connection_closes_the_client() {
 #[tokio::test]
 async fn a_client_that_hangs_up_is_told_to_the_upstream() {
     let upstream = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let proxy = FaultProxy::start(upstream.local_addr().unwrap(), |_| Fate::Pass).await.unwrap();
+    let proxy = FaultProxy::start(upstream.local_addr().unwrap(), |_| Fate::Pass)
+        .await
+        .unwrap();
     for body in ["whole", "half"] {
         let mut client = Client::connect(proxy.addr()).await;
         let length = if body == "whole" { body.len() } else { 1000 };
@@ -140,9 +174,13 @@ async fn a_client_that_hangs_up_is_told_to_the_upstream() {
 
 #[tokio::test]
 async fn held_connections_wait_for_the_restarted_upstream() {
-    let old = ScriptedServer::start([Script::new().read()]).await.unwrap();
+    let old = ScriptedServer::start([Script::new().read().write(OK).read()])
+        .await
+        .unwrap();
     let proxy = FaultProxy::start(old.addr(), |_| Fate::Pass).await.unwrap();
     let mut client = Client::connect(proxy.addr()).await;
+    client.send("/old", "").await;
+    client.expect(OK).await;
     proxy.hold();
     // The one that exists stays with the old upstream, which answers nothing.
     client.send("/old", "").await;
@@ -151,11 +189,13 @@ async fn held_connections_wait_for_the_restarted_upstream() {
     client.send("/new", "").await;
     let gone = old.addr();
     drop(old);
-    let new = ScriptedServer::start([Script::new().read().write(OK)]).await.unwrap();
+    let new = ScriptedServer::start([Script::new().read().write(OK)])
+        .await
+        .unwrap();
     assert_ne!(new.addr(), gone);
     proxy.set_upstream(new.addr());
     assert_eq!(new.connections(), 0);
     proxy.release();
     client.expect(OK).await;
-    assert_eq!((new.connections(), proxy.exchanges()), (1, 1));
+    assert_eq!((new.connections(), proxy.exchanges()), (1, 2));
 }

@@ -24,7 +24,10 @@ async fn each_connection_gets_its_script() {
         let _ = stream.read_to_end(&mut answer).await;
         answers.push(String::from_utf8(answer).unwrap());
     }
-    assert_eq!(answers[0], "HTTP/1.1 200 OK\r\ncontent-length: 4\r\nx: y\r\n\r\npaid");
+    assert_eq!(
+        answers[0],
+        "HTTP/1.1 200 OK\r\ncontent-length: 4\r\nx: y\r\n\r\npaid"
+    );
     assert_eq!(answers[1], "garbage");
     assert_eq!(answers[2], "");
     assert_eq!(server.connections(), 3);
@@ -34,7 +37,9 @@ async fn each_connection_gets_its_script() {
 
 #[tokio::test]
 async fn a_reset_is_a_reset_and_no_close() {
-    let server = ScriptedServer::start([Script::new().read().reset()]).await.unwrap();
+    let server = ScriptedServer::start([Script::new().read().reset()])
+        .await
+        .unwrap();
     let mut stream = TcpStream::connect(server.addr()).await.unwrap();
     stream.write_all(REQUEST).await.unwrap();
     let error = stream.read(&mut [0; 8]).await.unwrap_err();
