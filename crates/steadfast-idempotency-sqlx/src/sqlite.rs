@@ -59,6 +59,8 @@ impl SqliteStore {
             .min_connections(1)
             .idle_timeout(None)
             .max_lifetime(None)
+            // It was tested when it came back, below.
+            .test_before_acquire(false)
             // A connection that comes back inside a transaction was left so by a future dropped
             // midway or by SQL that ended it behind sqlx's back. It is closed, which rolls back.
             .after_release(|connection, _| {
@@ -71,6 +73,8 @@ impl SqliteStore {
             .await?;
         let reader = SqlitePoolOptions::new()
             .max_connections(READERS)
+            // A file does not hang up.
+            .test_before_acquire(false)
             .connect_with(options.read_only(true).create_if_missing(false))
             .await?;
         let store = Self { writer, reader };

@@ -36,9 +36,12 @@ pub(super) async fn insert(
     retention: Duration,
 ) -> Result<(), sqlx::Error> {
     let answer = &record.answer;
-    let (method, path) = answer.origin.as_ref().map_or((None, None), |(method, path)| {
-        (Some(method.as_str()), Some(path.as_str()))
-    });
+    let (method, path) = answer
+        .origin
+        .as_ref()
+        .map_or((None, None), |(method, path)| {
+            (Some(method.as_str()), Some(path.as_str()))
+        });
     // Ten thousand years keep the sum inside SQLite's integers.
     let retention = retention.as_secs().min(10_000 * 366 * 24 * 60 * 60);
     sqlx::query(INSERT)

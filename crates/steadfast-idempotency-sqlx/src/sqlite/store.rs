@@ -16,7 +16,11 @@ impl TxStore for SqliteStore {
     type Tx = SqliteTx;
 
     async fn find(&self, operation: &Operation) -> Result<Option<Record>, StoreError> {
-        let mut reader = self.reader.acquire().await.map_err(StoreError::unavailable)?;
+        let mut reader = self
+            .reader
+            .acquire()
+            .await
+            .map_err(StoreError::unavailable)?;
         row::find(&mut reader, operation)
             .await
             .map_err(StoreError::unavailable)
@@ -27,13 +31,18 @@ impl TxStore for SqliteStore {
     /// nothing about this key, so a lock that stays taken is an unavailable store.
     async fn begin(&self, operation: &Operation) -> Result<Began<SqliteTx>, StoreError> {
         let tx = self.writer.begin_with("BEGIN IMMEDIATE").await;
-        let mut tx = SqliteTx(tx.map_err(StoreError::unavailable)?);
+        let mut tx = SqliteTx {
+            inner: tx.map_err(StoreError::unavailable)?,
+            marked: false,
+        };
         let found = row::find(&mut tx, operation).await;
         if let Some(record) = found.map_err(StoreError::unavailable)? {
             self.rollback(tx).await?;
             return Ok(Began::Done(record));
         }
-        execute(&mut tx, SAVEPOINT).await.map_err(StoreError::unavailable)?;
+        let marked = execute(&mut tx, SAVEPOINT).await;
+        marked.map_err(StoreError::unavailable)?;
+        tx.marked = true;
         Ok(Began::Fresh(tx))
     }
 
@@ -49,17 +58,22 @@ impl TxStore for SqliteStore {
         retention: Duration,
     ) -> Result<(), StoreError> {
         execute(tx, RELEASE).await.map_err(ended_or_unavailable)?;
+        tx.marked = false;
         row::insert(tx, operation, record, retention)
             .await
             .map_err(StoreError::unavailable)
     }
 
     async fn commit(&self, tx: SqliteTx) -> Result<(), StoreError> {
-        tx.0.commit().await.map_err(StoreError::unavailable)
+        tx.inner.commit().await.map_err(StoreError::unavailable)
     }
 
-    async fn rollback(&self, tx: SqliteTx) -> Result<(), StoreError> {
-        tx.0.rollback().await.map_err(ended_or_unavailable)
+    /// To the savepoint first: without it a handler that committed and began anew would pass.
+    async fn rollback(&self, mut tx: SqliteTx) -> Result<(), StoreError> {
+        if tx.marked {
+            execute(&mut tx, UNDO).await.map_err(ended_or_unavailable)?;
+        }
+        tx.inner.rollback().await.map_err(ended_or_unavailable)
     }
 
     /// The write lock is taken first: having it shows that the lost commit has ended.

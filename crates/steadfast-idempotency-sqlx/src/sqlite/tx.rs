@@ -7,19 +7,23 @@ use sqlx::{Sqlite, SqliteConnection, Transaction};
 ///
 /// It derefs to the connection, so that queries run on it, and it has no commit. Dropping it rolls
 /// back.
-pub struct SqliteTx(pub(super) Transaction<'static, Sqlite>);
+pub struct SqliteTx {
+    pub(super) inner: Transaction<'static, Sqlite>,
+    /// Whether the savepoint before the effect must be there.
+    pub(super) marked: bool,
+}
 
 impl Deref for SqliteTx {
     type Target = SqliteConnection;
 
     fn deref(&self) -> &SqliteConnection {
-        &self.0
+        &self.inner
     }
 }
 
 impl DerefMut for SqliteTx {
     fn deref_mut(&mut self) -> &mut SqliteConnection {
-        &mut self.0
+        &mut self.inner
     }
 }
 

@@ -1,0 +1,177 @@
+//! A process that is killed at a step leaves no duplicate and no stuck key.
+//!
+//! The test runs itself again as a child, which does the real work up to a step, says so on its
+//! standard output and waits there for its SIGKILL.
+
+use std::env;
+use std::future::pending;
+use std::process::Stdio;
+use std::time::Duration;
+
+use http::StatusCode;
+use steadfast_idempotency::server::{
+    Answer, Began, Engine, EngineConfig, Operation, Record, StoreError, TransactionSlot, TxStore,
+    Worked,
+};
+use steadfast_idempotency_sqlx::{SqliteStore, SqliteTx};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::Command;
+
+use crate::ledger::{Ledger, insert, operation, payload, run, word};
+
+const NAME: &str = "kill::sigkill_at_every_step_leaves_no_duplicate_and_no_stuck_key";
+const STEP: &str = "STEADFAST_TEST_KILL_AT";
+const FILE: &str = "STEADFAST_TEST_FILE";
+const REACHED: &str = "reached the step ";
+/// Far above what any step takes, far below what a stuck test may cost.
+const BOUND: Duration = Duration::from_secs(60);
+
+/// Each step, and whether the effect is committed by then.
+const STEPS: [(&str, bool); 7] = [
+    ("found", false),
+    ("began", false),
+    ("effect", false),
+    ("undone", false),
+    ("recorded", false),
+    ("committed", true),
+    ("answered", true),
+];
+
+#[tokio::test]
+async fn sigkill_at_every_step_leaves_no_duplicate_and_no_stuck_key() {
+    if let (Ok(step), Ok(file)) = (env::var(STEP), env::var(FILE)) {
+        let _ = tokio::time::timeout(BOUND, child(step, file)).await;
+        return;
+    }
+    for (step, committed) in STEPS {
+        let ledger = Ledger::new().await;
+        killed_at(step, &ledger).await;
+
+        let left = (ledger.charges().await, ledger.records().await);
+        let kept = i64::from(committed);
+        assert_eq!(
+            left,
+            (kept, kept),
+            "{step}: effect and record are both there or both not"
+        );
+        let again = run(&ledger.engine(), "k").await;
+        assert_eq!(again, if committed { "replayed" } else { "ran" }, "{step}");
+        assert_eq!(
+            (ledger.charges().await, ledger.records().await),
+            (1, 1),
+            "{step}"
+        );
+        assert_eq!(run(&ledger.engine(), "k").await, "replayed", "{step}");
+    }
+}
+
+/// Runs the child until it has reached the step, and kills it there.
+async fn killed_at(step: &str, ledger: &Ledger) {
+    let mut child = Command::new(env::current_exe().unwrap())
+        .args(["--exact", NAME, "--nocapture"])
+        .env(STEP, step)
+        .env(FILE, &ledger.path)
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let reached = async {
+        while let Some(line) = lines.next_line().await.unwrap() {
+            // The test harness writes its own text in front of it.
+            if line.ends_with(&format!("{REACHED}{step}")) {
+                return true;
+            }
+        }
+        false
+    };
+    assert!(
+        tokio::time::timeout(BOUND, reached).await.unwrap(),
+        "{step} was never reached"
+    );
+    child.kill().await.unwrap();
+}
+
+async fn child(step: String, file: String) {
+    let store = SqliteStore::open(file).await.unwrap();
+    let stepping = Stepping { store, step };
+    let stop = stepping.clone();
+    let engine = Engine::new(stepping, EngineConfig::default());
+    let stop_in_work = stop.clone();
+    let work = move |slot: TransactionSlot<SqliteTx>| async move {
+        insert(&slot, 4200).await.unwrap();
+        stop_in_work.at("effect").await;
+        let answer = Answer::new(StatusCode::CREATED, "receipt");
+        match &stop_in_work.step[..] {
+            "undone" => Worked::store((), answer),
+            _ => Worked::commit((), answer),
+        }
+    };
+    let outcome = engine.execute(operation("k"), payload(), work).await;
+    assert_eq!(word(&outcome), "ran");
+    stop.at("answered").await;
+}
+
+/// The store, with a stop after each step.
+#[derive(Clone)]
+struct Stepping {
+    store: SqliteStore,
+    step: String,
+}
+
+impl Stepping {
+    async fn at(&self, step: &str) {
+        if self.step == step {
+            println!("{REACHED}{step}");
+            pending().await
+        }
+    }
+}
+
+impl TxStore for Stepping {
+    type Tx = SqliteTx;
+
+    async fn find(&self, operation: &Operation) -> Result<Option<Record>, StoreError> {
+        let found = self.store.find(operation).await;
+        self.at("found").await;
+        found
+    }
+
+    async fn begin(&self, operation: &Operation) -> Result<Began<SqliteTx>, StoreError> {
+        let began = self.store.begin(operation).await;
+        self.at("began").await;
+        began
+    }
+
+    async fn rollback_effect(&self, tx: &mut SqliteTx) -> Result<(), StoreError> {
+        let undone = self.store.rollback_effect(tx).await;
+        self.at("undone").await;
+        undone
+    }
+
+    async fn record(
+        &self,
+        tx: &mut SqliteTx,
+        operation: &Operation,
+        record: &Record,
+        retention: Duration,
+    ) -> Result<(), StoreError> {
+        let recorded = self.store.record(tx, operation, record, retention).await;
+        self.at("recorded").await;
+        recorded
+    }
+
+    async fn commit(&self, tx: SqliteTx) -> Result<(), StoreError> {
+        let committed = self.store.commit(tx).await;
+        self.at("committed").await;
+        committed
+    }
+
+    async fn rollback(&self, tx: SqliteTx) -> Result<(), StoreError> {
+        self.store.rollback(tx).await
+    }
+
+    async fn resolve(&self, operation: &Operation) -> Result<Option<Record>, StoreError> {
+        self.store.resolve(operation).await
+    }
+}

@@ -1,0 +1,9 @@
+//! The SQLite store on real files, in one process and across processes that are killed.
+#![allow(clippy::unwrap_used, reason = "tests, and what tests are made of")]
+
+mod by_hand;
+mod contention;
+mod expiry;
+mod kill;
+mod ledger;
+mod protected;
