@@ -52,6 +52,9 @@ pin_project! {
     }
 }
 
+/// Changes of state in one poll, three an attempt, before the task yields.
+const MAX_TURNS: usize = 96;
+
 /// What the next attempt needs; dropped unsent, the permit gives its cost back.
 struct NextAttempt<B> {
     permit: Permit,
@@ -234,7 +237,7 @@ where
     type Output = Result<Response<ResponseBody<R>>, BoxError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        loop {
+        for _ in 0..MAX_TURNS {
             let turn = match &self.state {
                 State::Calling { .. } => ready!(self.as_mut().poll_attempt(cx)),
                 State::Waiting { .. } => ready!(self.as_mut().poll_wait(cx)),
@@ -248,6 +251,9 @@ where
                 return Poll::Ready(result);
             }
         }
+        // Many attempts that fail at once, without a wait: let others run.
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 }
 

@@ -164,3 +164,20 @@ async fn a_wait_of_zero_is_no_wait() {
     assert_eq!(text(run(&retry, get()).await.unwrap()).await, "done");
     assert!(started.elapsed().is_zero());
 }
+
+#[tokio::test(start_paused = true)]
+async fn attempts_without_a_wait_let_other_tasks_run() {
+    let script = (0..1_000)
+        .map(|_| reset())
+        .chain([status(200, "done")])
+        .collect();
+    let config = config()
+        .with_max_attempts(attempts(u32::MAX))
+        .with_backoff(fixed(Duration::ZERO).with_throttled_base(Duration::ZERO));
+    let (retry, probe) = stack(config, script);
+    let mut call = tokio_test::task::spawn(run(&retry, get()));
+    assert!(call.poll().is_pending());
+    assert!(call.is_woken());
+    assert!(probe.calls() < 100, "{} calls in one poll", probe.calls());
+    assert_eq!(text(call.await.unwrap()).await, "done");
+}
