@@ -22,5 +22,8 @@ pub fn original_target<T>(parts: &Parts) -> Option<Uri>
 where
     T: Deref<Target = Uri> + Send + Sync + 'static,
 {
-    parts.extensions.get::<T>().map(|original| (**original).clone())
+    parts
+        .extensions
+        .get::<T>()
+        .map(|original| (**original).clone())
 }

@@ -23,7 +23,10 @@ where
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
         match parts.extensions.get::<TransactionSlot<Tx>>() {
-            Some(slot) => slot.take().map(Self).map_err(ExtractorRejection::Unavailable),
+            Some(slot) => slot
+                .take()
+                .map(Self)
+                .map_err(ExtractorRejection::Unavailable),
             None if parts.extensions.get::<Operation>().is_some() => {
                 Err(ExtractorRejection::OtherStore)
             }

@@ -2,6 +2,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use sqlx::Connection;
+use sqlx::error::DatabaseError;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
@@ -16,6 +17,9 @@ pub use tx::SqliteTx;
 /// How long the writer waits for a writer of another process, below the engine's store timeout so
 /// that the error says which of the two it was.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(4);
+/// How long `open` waits for other processes that are opening a fresh file.
+const OPEN_PATIENCE: Duration = Duration::from_secs(5);
+const OPEN_PAUSE: Duration = Duration::from_millis(10);
 const READERS: u32 = 4;
 
 /// The embedded store: one SQLite file with the application's tables and the keys.
@@ -50,6 +54,19 @@ impl SqliteStore {
     /// The file cannot be opened or written. A private in-memory database has no second
     /// connection that could see it, so it fails here too.
     pub async fn open_with(options: SqliteConnectOptions) -> Result<Self, sqlx::Error> {
+        // The switch of a fresh file to WAL needs a lock that no busy timeout waits for.
+        let until = tokio::time::Instant::now() + OPEN_PATIENCE;
+        loop {
+            match Self::try_open(options.clone()).await {
+                Err(error) if is_busy(&error) && tokio::time::Instant::now() < until => {
+                    tokio::time::sleep(OPEN_PAUSE).await;
+                }
+                opened => return opened,
+            }
+        }
+    }
+
+    async fn try_open(options: SqliteConnectOptions) -> Result<Self, sqlx::Error> {
         let options = options
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full);
@@ -111,4 +128,12 @@ impl SqliteStore {
         self.writer.close().await;
         self.reader.close().await;
     }
+}
+
+fn is_busy(error: &sqlx::Error) -> bool {
+    const SQLITE_BUSY: u32 = 5;
+    let code = error.as_database_error().and_then(DatabaseError::code);
+    let code = code.and_then(|code| code.parse::<u32>().ok());
+    // The low byte is the primary code; SQLITE_BUSY_RECOVERY is one of its extended forms.
+    code.is_some_and(|code| code & 0xff == SQLITE_BUSY)
 }
