@@ -95,6 +95,24 @@ fn dates_are_utc_and_measured_against_the_answers_own_date() {
     assert_eq!(of(&garbled), secs(210.0));
 }
 
+/// O-03: whatever zone the process is in.
+#[test]
+fn the_zone_of_the_process_changes_nothing() {
+    let same = "hint::tests::dates_are_utc_and_measured_against_the_answers_own_date";
+    for zone in ["UTC", "America/New_York", "Asia/Kathmandu"] {
+        let child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", same])
+            .env("TZ", zone)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&child.stdout);
+        assert!(
+            child.status.success() && said.contains("1 passed"),
+            "{zone}: {said}"
+        );
+    }
+}
+
 #[test]
 fn the_wall_clock_is_read_only_for_a_date() {
     let mut headers = HeaderMap::new();
