@@ -2,8 +2,8 @@ use std::time::{Duration, Instant};
 
 /// The instant by which a call must have ended, or none.
 ///
-/// An instant that cannot be represented means "no deadline": `Duration::MAX` is no limit, and
-/// nothing overflows. A deadline that has come is expired, not unlimited.
+/// A limit of 30 years or more means "no deadline": `Duration::MAX` is no limit, and nothing
+/// overflows, here or in a timer. A deadline that has come is expired, not unlimited.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -29,9 +29,16 @@ impl Deadline {
         Self(Some(instant))
     }
 
-    /// A deadline `limit` after `now`; none if that cannot be represented.
+    /// The limit from which on there is none: 30 years, which every platform can represent.
+    pub const NO_LIMIT: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
+    /// A deadline `limit` after `now`; none for [`Self::NO_LIMIT`] and more.
     pub fn after(now: Instant, limit: Duration) -> Self {
-        Self(now.checked_add(limit))
+        if limit >= Self::NO_LIMIT {
+            Self::NONE
+        } else {
+            Self(now.checked_add(limit))
+        }
     }
 
     /// The instant, if there is one.
@@ -74,7 +81,13 @@ mod tests {
     #[allow(clippy::disallowed_methods)]
     fn extremes_neither_panic_nor_wrap() {
         let now = Instant::now();
-        assert_eq!(Deadline::after(now, Duration::MAX), Deadline::NONE);
+        for endless in [
+            Deadline::NO_LIMIT,
+            Duration::from_secs(u64::MAX / 2),
+            Duration::MAX,
+        ] {
+            assert_eq!(Deadline::after(now, endless), Deadline::NONE);
+        }
         assert!(!Deadline::NONE.is_expired(now));
         assert!(!Deadline::NONE.reached_by(now, Duration::MAX));
         assert!(Deadline::at(now).reached_by(now, Duration::ZERO));
