@@ -51,8 +51,12 @@ impl IntoResponse for ExtractorRejection {
     fn into_response(self) -> Response {
         // Each text is ours, without quotes or control characters: it is JSON as it is.
         let body = format!(
-            r#"{{"type":"about:blank","title":"Internal Server Error","status":500,"detail":"{self}","code":"{}"}}"#,
-            self.code(),
+            concat!(
+                r#"{{"type":"about:blank","title":"Internal Server Error","status":500,"#,
+                r#""detail":"{detail}","code":"{code}"}}"#,
+            ),
+            detail = self,
+            code = self.code(),
         );
         let mut response = Response::new(Body::from(body));
         *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;

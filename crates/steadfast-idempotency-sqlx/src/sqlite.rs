@@ -20,6 +20,9 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(4);
 /// How long `open` waits for other processes that are opening a fresh file.
 const OPEN_PATIENCE: Duration = Duration::from_secs(5);
 const OPEN_PAUSE: Duration = Duration::from_millis(10);
+/// How long anything waits for the one writer: a handler that waits for the writer it holds itself
+/// gets an error before its work limit.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 const READERS: u32 = 4;
 
 /// The embedded store: one SQLite file with the application's tables and the keys.
@@ -74,6 +77,7 @@ impl SqliteStore {
         let writer = SqlitePoolOptions::new()
             .max_connections(1)
             .min_connections(1)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
             .idle_timeout(None)
             .max_lifetime(None)
             // It was tested when it came back, below.

@@ -64,3 +64,20 @@ async fn a_guard_leaked_into_a_task_is_found_out_and_its_writes_are_gone() {
     assert_eq!(run(&engine, "k").await, "ran");
     assert_eq!((ledger.charges().await, ledger.records().await), (1, 1));
 }
+
+#[tokio::test]
+async fn a_handler_that_uses_another_connection_is_found_out() {
+    let ledger = Ledger::new().await;
+    let engine = ledger.engine();
+    let pool = ledger.impatient().await.writer().clone();
+    let work = async move |_: TransactionSlot<SqliteTx>| {
+        let written = sqlx::query("INSERT INTO charge (key, cents) VALUES ('outside', 1)")
+            .execute(&pool)
+            .await;
+        assert!(written.is_err(), "the writer is the request's own");
+        Worked::commit((), Answer::new(StatusCode::OK, ""))
+    };
+    let outcome = engine.execute(operation("k"), payload(), work).await;
+    assert_eq!(word(&outcome), "not used");
+    assert_eq!((ledger.charges().await, ledger.records().await), (0, 0));
+}

@@ -6,6 +6,7 @@
 use std::env;
 use std::future::pending;
 use std::process::Stdio;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::StatusCode;
@@ -20,6 +21,7 @@ use tokio::process::Command;
 use crate::ledger::{Ledger, insert, operation, payload, run, word};
 
 const NAME: &str = "kill::sigkill_at_every_step_leaves_no_duplicate_and_no_stuck_key";
+const NAME_OF_CONTROL: &str = "kill::a_key_written_after_its_effect_is_doubled_by_such_a_kill";
 const STEP: &str = "STEADFAST_TEST_KILL_AT";
 const FILE: &str = "STEADFAST_TEST_FILE";
 const REACHED: &str = "reached the step ";
@@ -39,13 +41,13 @@ const STEPS: [(&str, bool); 7] = [
 
 #[tokio::test]
 async fn sigkill_at_every_step_leaves_no_duplicate_and_no_stuck_key() {
-    if let (Ok(step), Ok(file)) = (env::var(STEP), env::var(FILE)) {
-        let _ = tokio::time::timeout(BOUND, child(step, file)).await;
+    if let Some(stepping) = Stepping::of_child(Order::Together).await {
+        let _ = tokio::time::timeout(BOUND, child(stepping)).await;
         return;
     }
     for (step, committed) in STEPS {
         let ledger = Ledger::new().await;
-        killed_at(step, &ledger).await;
+        killed_at(NAME, step, &ledger).await;
 
         let left = (ledger.charges().await, ledger.records().await);
         let kept = i64::from(committed);
@@ -65,10 +67,24 @@ async fn sigkill_at_every_step_leaves_no_duplicate_and_no_stuck_key() {
     }
 }
 
+/// The negative control: what the test above would show of a store that leaves the gap.
+#[tokio::test]
+async fn a_key_written_after_its_effect_is_doubled_by_such_a_kill() {
+    if let Some(stepping) = Stepping::of_child(Order::KeyAfterEffect).await {
+        let _ = tokio::time::timeout(BOUND, child(stepping)).await;
+        return;
+    }
+    let ledger = Ledger::new().await;
+    killed_at(NAME_OF_CONTROL, "gap", &ledger).await;
+    assert_eq!((ledger.charges().await, ledger.records().await), (1, 0));
+    assert_eq!(run(&ledger.engine(), "k").await, "ran");
+    assert_eq!(ledger.charges().await, 2);
+}
+
 /// Runs the child until it has reached the step, and kills it there.
-async fn killed_at(step: &str, ledger: &Ledger) {
+async fn killed_at(name: &str, step: &str, ledger: &Ledger) {
     let mut child = Command::new(env::current_exe().unwrap())
-        .args(["--exact", NAME, "--nocapture"])
+        .args(["--exact", name, "--nocapture"])
         .env(STEP, step)
         .env(FILE, &ledger.path)
         .stdout(Stdio::piped())
@@ -92,9 +108,7 @@ async fn killed_at(step: &str, ledger: &Ledger) {
     child.kill().await.unwrap();
 }
 
-async fn child(step: String, file: String) {
-    let store = SqliteStore::open(file).await.unwrap();
-    let stepping = Stepping { store, step };
+async fn child(stepping: Stepping) {
     let stop = stepping.clone();
     let engine = Engine::new(stepping, EngineConfig::default());
     let stop_in_work = stop.clone();
@@ -117,9 +131,40 @@ async fn child(step: String, file: String) {
 struct Stepping {
     store: SqliteStore,
     step: String,
+    order: Order,
+    // What the control writes after its effect.
+    late: Arc<Mutex<Option<(Operation, Record, Duration)>>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Together,
+    KeyAfterEffect,
 }
 
 impl Stepping {
+    /// The store of a child; None in the parent.
+    async fn of_child(order: Order) -> Option<Self> {
+        let (step, file) = (env::var(STEP).ok()?, env::var(FILE).ok()?);
+        Some(Self {
+            store: SqliteStore::open(file).await.unwrap(),
+            step,
+            order,
+            late: Arc::default(),
+        })
+    }
+
+    async fn write_late_key(&self) {
+        self.at("gap").await;
+        let (operation, record, retention) = self.late.lock().unwrap().take().unwrap();
+        let Began::Fresh(mut tx) = self.store.begin(&operation).await.unwrap() else {
+            panic!("nothing is recorded yet");
+        };
+        let recorded = self.store.record(&mut tx, &operation, &record, retention);
+        recorded.await.unwrap();
+        self.store.commit(tx).await.unwrap();
+    }
+
     async fn at(&self, step: &str) {
         if self.step == step {
             println!("{REACHED}{step}");
@@ -156,6 +201,11 @@ impl TxStore for Stepping {
         record: &Record,
         retention: Duration,
     ) -> Result<(), StoreError> {
+        if self.order == Order::KeyAfterEffect {
+            let late = (operation.clone(), record.clone(), retention);
+            *self.late.lock().unwrap() = Some(late);
+            return Ok(());
+        }
         let recorded = self.store.record(tx, operation, record, retention).await;
         self.at("recorded").await;
         recorded
@@ -163,6 +213,9 @@ impl TxStore for Stepping {
 
     async fn commit(&self, tx: SqliteTx) -> Result<(), StoreError> {
         let committed = self.store.commit(tx).await;
+        if self.order == Order::KeyAfterEffect {
+            self.write_late_key().await;
+        }
         self.at("committed").await;
         committed
     }

@@ -97,7 +97,8 @@ pub(crate) fn word<T>(outcome: &Result<Executed<T>, Refused>) -> &'static str {
         Err(Refused::StoreUnavailable(_)) => "unavailable",
         Err(Refused::TransactionEnded(_)) => "ended",
         Err(Refused::TransactionNotReturned) => "not returned",
-        Err(_) => "other",
+        Err(Refused::TransactionNotUsed) => "not used",
+        _ => "other",
     }
 }
 

@@ -211,3 +211,50 @@ impl From<Refused> for Problem {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Code; 19] = [
+        Code::KeyMissing,
+        Code::KeyMalformed,
+        Code::ScopeMissing,
+        Code::BodyUnreadable,
+        Code::BodyTimeout,
+        Code::BodyTooLarge,
+        Code::KeyReused,
+        Code::InProgress,
+        Code::StoreUnavailable,
+        Code::WorkLimitExceeded,
+        Code::Interrupted,
+        Code::HandlerPanicked,
+        Code::ResponseTooLarge,
+        Code::ResponseBodyFailed,
+        Code::ResponseTrailers,
+        Code::UpgradeRefused,
+        Code::TransactionNotReturned,
+        Code::TransactionNotUsed,
+        Code::TransactionEnded,
+    ];
+
+    #[test]
+    fn every_type_leads_to_a_row_of_the_readme_with_its_status() {
+        let readme = include_str!("../../README.md");
+        for code in ALL {
+            let hint = code.retry_after().map_or("", |_| ", Retry-After");
+            let (text, status) = (code.as_str(), code.status().as_u16());
+            let row = format!("| <a id=\"{text}\"></a>`{text}` | {status}{hint} |");
+            assert!(readme.contains(&row), "{row}");
+        }
+    }
+
+    #[test]
+    fn a_detail_is_escaped_and_the_base_is_the_users() {
+        let problem = Problem::new(Code::KeyMalformed, "\"a\u{1}b\" is no key");
+        let response = problem.into_response("https://errors.example/");
+        let body: serde_json::Value = serde_json::from_slice(response.body()).unwrap();
+        assert_eq!(body["type"], "https://errors.example/key-malformed");
+        assert_eq!(body["detail"], "\"a\u{1}b\" is no key");
+    }
+}

@@ -15,6 +15,7 @@ use http::StatusCode;
 /// response.extensions_mut().insert(Settlement::Commit);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Settlement {
     /// The effect commits, and the answer is stored with it.
     Commit,

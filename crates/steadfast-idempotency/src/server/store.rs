@@ -67,6 +67,7 @@ pub trait TxStore: Clone + Send + Sync + 'static {
 /// How [`TxStore::begin`] found the operation.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "lives for one match")]
+#[non_exhaustive]
 pub enum Began<Tx> {
     /// Nothing is recorded, and this transaction is the only one that can record it.
     Fresh(Tx),

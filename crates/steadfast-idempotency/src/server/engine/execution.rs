@@ -14,6 +14,7 @@ use crate::server::record::Record;
     clippy::large_enum_variant,
     reason = "lives for one match, beside a `T` of its size"
 )]
+#[non_exhaustive]
 pub enum Executed<T> {
     /// The work ran now, and this is what it made.
     Ran(T),

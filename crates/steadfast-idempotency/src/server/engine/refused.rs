@@ -44,7 +44,7 @@ impl fmt::Display for Refused {
             Self::InProgress => f.write_str("the operation is in progress"),
             Self::KeyReused => f.write_str("the key was used for another request"),
             Self::StoreUnavailable(error) | Self::TransactionEnded(error) => error.fmt(f),
-            Self::WorkLimit(limit) => write!(f, "the work took longer than its limit of {limit:?}"),
+            Self::WorkLimit(limit) => write!(f, "the work took longer than {limit:?}"),
             Self::Panicked => f.write_str("the work panicked"),
             Self::TransactionNotReturned => {
                 f.write_str("the work finished without giving its transaction back")

@@ -80,8 +80,8 @@ impl<St: TxStore> Run<St> {
                 answer
             }
             Keep::AnswerOnly(answer) => {
-                let rolled_back = self.step("rollback_effect", self.store.rollback_effect(&mut tx));
-                if let Err(error) = rolled_back.await {
+                let undone = self.store.rollback_effect(&mut tx);
+                if let Err(error) = self.step("rollback_effect", undone).await {
                     return Err(self.abandon(Some(tx), error.into()).await);
                 }
                 answer

@@ -11,6 +11,7 @@ pub struct Worked<T> {
 
 /// What is kept of a run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Keep {
     /// The effect, and the answer for repeats.
     EffectAndAnswer(Answer),
