@@ -1,0 +1,59 @@
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::Request;
+use steadfast_core::{BoxError, CallContext, CallState, Deadline};
+use tokio::time::Instant;
+use tower_service::Service;
+
+use crate::ResponseFuture;
+use crate::machine::share;
+
+/// Ends each attempt in time; see the crate's page.
+///
+/// It bounds the wait for the response head. What the body does afterwards is not its business.
+#[derive(Clone, Copy, Debug)]
+pub struct AttemptTimeout<S> {
+    inner: S,
+    limit: Duration,
+}
+
+impl<S> AttemptTimeout<S> {
+    /// Gives each attempt on `inner` this much time, or less where a deadline leaves less.
+    ///
+    /// `Duration::MAX` is no limit; zero refuses every call.
+    pub const fn new(inner: S, limit: Duration) -> Self {
+        Self { inner, limit }
+    }
+
+    /// The configured time of one attempt.
+    pub const fn limit(&self) -> Duration {
+        self.limit
+    }
+}
+
+impl<S, B> Service<Request<B>> for AttemptTimeout<S>
+where
+    S: Service<Request<B>, Error: Into<BoxError>>,
+{
+    type Response = S::Response;
+    type Error = BoxError;
+    type Future = ResponseFuture<S::Future>;
+
+    /// Ready when the inner service is; waiting for that is not part of an attempt's time.
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.inner.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let stated =
+            CallState::of(request.extensions()).map_or(Deadline::NONE, CallState::deadline);
+        let deadline = stated.earliest(CallContext::current_deadline());
+        // Without a deadline nothing has to be compared with the clock yet.
+        let started = deadline.instant().map(|_| Instant::now());
+        let left = started.and_then(|now| deadline.left(now.into_std()));
+        ResponseFuture::new(share(self.limit, left), started, || {
+            self.inner.call(request)
+        })
+    }
+}
