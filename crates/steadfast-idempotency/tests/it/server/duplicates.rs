@@ -4,8 +4,9 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, Request};
 use http_body_util::Full;
 use steadfast_idempotency::IDEMPOTENCY_KEY;
-use steadfast_idempotency::server::{AnonymousKeys, EngineConfig};
+use steadfast_idempotency::server::{AnonymousKeys, FingerprintHasher, IdempotencyLayer};
 use tokio::sync::Notify;
+use tower::{Layer, ServiceExt, service_fn};
 
 use super::rig::{Caller, Req, Server, answer, charge, config, post, take};
 use super::store::{Fault, Step};
@@ -23,7 +24,7 @@ async fn of_concurrent_duplicates_one_runs_and_the_others_are_told_to_come_back(
     });
     let first = server.send(post("k", "x"));
     tokio::pin!(first);
-    assert!(futures_pending(first.as_mut()).await);
+    assert!(waits(first.as_mut()).await);
 
     let steps = server.store.steps().len();
     assert_eq!(
@@ -47,8 +48,8 @@ async fn of_concurrent_duplicates_one_runs_and_the_others_are_told_to_come_back(
     assert_eq!((server.runs(), server.store.effects().len()), (1, 1));
 }
 
-/// Polls once and lets the spawned work run until it waits.
-async fn futures_pending<F: Future + Unpin>(mut future: F) -> bool {
+/// Whether the call still waits after the spawned work has run as far as it can.
+async fn waits<F: Future + Unpin>(mut future: F) -> bool {
     for _ in 0..20 {
         let polled = std::future::poll_fn(|cx| {
             std::task::Poll::Ready(std::pin::Pin::new(&mut future).poll(cx).is_pending())
@@ -160,15 +161,9 @@ async fn without_a_caller_there_is_no_service() {
     for caller in [None, Some(Caller(""))] {
         let mut request = post("0123456789abcdef", "x");
         request.extensions_mut().remove::<Caller>();
-        request.extensions_mut().extend(
-            caller
-                .map(|caller| {
-                    let mut extensions = http::Extensions::new();
-                    extensions.insert(caller);
-                    extensions
-                })
-                .unwrap_or_default(),
-        );
+        if let Some(caller) = caller {
+            request.extensions_mut().insert(caller);
+        }
         assert_eq!(server.send(request).await.refusal(), "403 scope-missing");
     }
     assert_eq!((server.runs(), server.store.steps().len()), (0, 0));
@@ -193,22 +188,17 @@ async fn anonymous_keys_are_opted_into_and_long() {
 #[tokio::test(start_paused = true)]
 async fn namespaces_of_one_store_never_meet() {
     let first = Server::with(config().with_namespace("cards"), charge);
-    let config = config()
-        .with_namespace("ledger")
-        .with_engine(EngineConfig::default());
+    let config = config().with_namespace("ledger");
     first.send(post("k", "x")).await;
-    let layer = steadfast_idempotency::server::IdempotencyLayer::new(first.store.clone(), config);
-    let second = tower::Layer::layer(&layer, tower::service_fn(charge));
-    let got = tower::ServiceExt::oneshot(second, post("k", "x"))
-        .await
-        .unwrap();
+    let layer = IdempotencyLayer::new(first.store.clone(), config);
+    let second = layer.layer(service_fn(charge));
+    let got = second.oneshot(post("k", "x")).await.unwrap();
     assert!(got.headers().get("idempotent-replayed").is_none());
     assert_eq!(first.store.effects().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_fingerprint_of_the_users_own_decides_what_equals() {
-    use steadfast_idempotency::server::FingerprintHasher;
     let config = config().with_fingerprint(|_, _, body| {
         FingerprintHasher::new("case")
             .field(body.to_ascii_lowercase())
