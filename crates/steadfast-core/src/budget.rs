@@ -4,10 +4,19 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-mod ratio;
-mod throttle;
+use crate::Criticality;
 
+mod concurrency;
+mod rate;
+mod ratio;
+mod refund;
+mod throttle;
+mod window;
+
+pub use concurrency::{ConcurrencyBudget, DEFAULT_CONCURRENCY_MINIMUM, DEFAULT_CONCURRENCY_RATIO};
+pub use rate::{DEFAULT_RATE, DEFAULT_RATE_INTERVAL, RateBudget};
 pub use ratio::{DEFAULT_RATIO, DEFAULT_WINDOW, RatioBudget};
+pub use refund::{DEFAULT_CAPACITY, DEFAULT_THROTTLED_COST, DEFAULT_TRANSIENT_COST, RefundBudget};
 pub use throttle::{DEFAULT_MAX_TOKENS, DEFAULT_TOKEN_RATIO, InvalidThrottle, ThrottleBudget};
 
 /// Caps the retries of many calls together.
@@ -15,16 +24,14 @@ pub use throttle::{DEFAULT_MAX_TOKENS, DEFAULT_TOKEN_RATIO, InvalidThrottle, Thr
 /// A value is a handle: clones share one budget, so several stacks can be given the same.
 /// `now` comes from the caller's clock and may go back a little between threads.
 pub trait Budget: fmt::Debug + Send + Sync + 'static {
-    /// A call begins: its first attempt is about to be sent.
+    /// A call's first attempt goes out.
     fn on_call(&self, now: Instant);
 
-    /// An attempt ended. Answers that neither succeed nor could be repeated are not told.
+    /// An attempt ended. Told exactly once for each attempt that went out.
     fn on_outcome(&self, sending: Sending, ending: Ending, now: Instant);
 
-    /// Asks for the price of one retry; `None` when the budget is spent.
-    ///
-    /// A [`Permit`] that is dropped before it is [spent](Permit::spend) gives the cost back.
-    fn reserve(&self, cost: u32, now: Instant) -> Option<Permit>;
+    /// Asks for the right to send one retry; `None` when the budget is spent.
+    fn reserve(&self, ask: Ask) -> Option<Permit>;
 }
 
 /// Which sending of a call an outcome belongs to.
@@ -43,21 +50,62 @@ pub enum Ending {
     Success,
     /// With a failure that a repeat may cure.
     Failure,
+    /// In a way that says nothing about how the peer is doing: its final no, or a caller who
+    /// left.
+    Neither,
+    /// A layer of ours refused it: nothing was sent.
+    NotSent,
 }
 
-/// The right to send one retry. Dropped unspent, its cost returns to the budget, exactly once.
+/// What a retry is asked for.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Ask {
+    /// The present.
+    pub now: Instant,
+    /// Whether the peer said that it is overloaded.
+    pub throttled: bool,
+    /// How much the call matters.
+    pub criticality: Criticality,
+}
+
+impl Ask {
+    /// For a retry of normal criticality after a transient fault.
+    pub const fn new(now: Instant) -> Self {
+        Self {
+            now,
+            throttled: false,
+            criticality: Criticality::Normal,
+        }
+    }
+}
+
+/// The right to send one retry, held from the decision to the retry's end.
+///
+/// Dropped before it was [sent](Self::sent), its cost returns to the budget, exactly once.
 #[must_use = "a permit that is dropped gives its cost back"]
 pub struct Permit(Option<Reserved>);
 
 struct Reserved {
-    budget: Arc<dyn GiveBack>,
-    cost: u32,
+    budget: Arc<dyn Settle>,
     token: u64,
+    used: Used,
 }
 
-/// A budget that takes an unspent cost back.
-pub(crate) trait GiveBack: Send + Sync {
-    fn give_back(&self, cost: u32, token: u64);
+/// What became of a permit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Used {
+    /// The retry was never sent.
+    Unsent,
+    /// It was sent, and ended in some other way than by success.
+    Sent,
+    /// It was sent and succeeded.
+    Succeeded,
+}
+
+/// A budget that learns what became of its permits, each exactly once.
+pub(crate) trait Settle: Send + Sync {
+    fn settle(&self, token: u64, used: Used);
 }
 
 impl Permit {
@@ -66,17 +114,26 @@ impl Permit {
         Self(None)
     }
 
-    pub(crate) fn new(budget: Arc<dyn GiveBack>, cost: u32, token: u64) -> Self {
+    pub(crate) fn new(budget: Arc<dyn Settle>, token: u64) -> Self {
         Self(Some(Reserved {
             budget,
-            cost,
             token,
+            used: Used::Unsent,
         }))
     }
 
-    /// The retry is sent: the cost is not returned.
-    pub fn spend(mut self) {
-        self.0 = None;
+    /// The retry goes out; keep the permit until it has ended.
+    pub fn sent(&mut self) {
+        if let Some(reserved) = &mut self.0 {
+            reserved.used = Used::Sent;
+        }
+    }
+
+    /// The retry brought the answer that was wanted.
+    pub fn succeeded(mut self) {
+        if let Some(reserved) = &mut self.0 {
+            reserved.used = Used::Succeeded;
+        }
     }
 }
 
@@ -84,11 +141,11 @@ impl Drop for Permit {
     fn drop(&mut self) {
         if let Some(Reserved {
             budget,
-            cost,
             token,
+            used,
         }) = self.0.take()
         {
-            budget.give_back(cost, token);
+            budget.settle(token, used);
         }
     }
 }
@@ -96,8 +153,51 @@ impl Drop for Permit {
 impl fmt::Debug for Permit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Some(Reserved { cost, .. }) => f.debug_tuple("Permit").field(cost).finish(),
+            Some(reserved) => f.debug_tuple("Permit").field(&reserved.used).finish(),
             None => f.write_str("Permit(free)"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(
+        clippy::disallowed_methods,
+        reason = "an arbitrary instant to count from"
+    )]
+
+    use std::time::Instant;
+
+    use super::*;
+
+    /// Sends retries until the budget is spent, and says how many; none of them succeeds.
+    pub(super) fn spend_all(budget: &impl Budget, now: Instant) -> u64 {
+        let mut spent = 0;
+        while let Some(mut permit) = budget.reserve(Ask::new(now)) {
+            permit.sent();
+            spent += 1;
+            assert!(spent < 1_000_000, "the budget has no bound");
+        }
+        spent
+    }
+
+    #[test]
+    fn budgets_are_handles_of_any_kind() {
+        let all: [Arc<dyn Budget>; 5] = [
+            Arc::new(RatioBudget::default()),
+            Arc::new(ThrottleBudget::default()),
+            Arc::new(ConcurrencyBudget::default()),
+            Arc::new(RefundBudget::default()),
+            Arc::new(RateBudget::default()),
+        ];
+        for budget in all {
+            let now = Instant::now();
+            budget.on_call(now);
+            budget.on_outcome(Sending::First, Ending::Failure, now);
+            let mut permit = budget.reserve(Ask::new(now)).unwrap();
+            permit.sent();
+            budget.on_outcome(Sending::Retry, Ending::Success, now);
+            permit.succeeded();
         }
     }
 }

@@ -78,6 +78,11 @@ impl CallContext {
         CURRENT.with_borrow(|context| context.deadline)
     }
 
+    /// How much the served request matters, without copying the rest.
+    pub fn current_criticality() -> Criticality {
+        CURRENT.with_borrow(|context| context.criticality)
+    }
+
     /// Sets when the served request must be answered.
     #[must_use]
     pub const fn with_deadline(mut self, deadline: Deadline) -> Self {

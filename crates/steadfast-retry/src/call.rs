@@ -3,11 +3,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::{Method, StatusCode, request, response};
-use steadfast_core::budget::Permit;
+use steadfast_core::budget::{Ask, Ending, Permit, Sending};
 use steadfast_core::decide::{BodyState, Decision, Next, Situation, Strictness, decide};
 use steadfast_core::{
-    Answer, Attempt, AttemptResult, CallContext, CallState, Deadline, Delivery, Draws, Hint,
-    Outcome, Reason, Report, Safety, SafetySources, Verdict,
+    Answer, Attempt, AttemptResult, CallContext, CallState, Criticality, Deadline, Delivery, Draws,
+    Hint, Outcome, Reason, Report, Safety, SafetySources, Verdict,
 };
 
 use crate::{RetryConfig, clock};
@@ -31,6 +31,9 @@ pub(crate) struct Call {
     /// Whether the attempt on its way is one of them.
     counted: bool,
     refusals_repeated: u32,
+    /// The attempt on its way, of which the budget has yet to be told.
+    in_flight: Option<(Sending, Permit)>,
+    criticality: Criticality,
     last_wait: Duration,
     unknown_before: bool,
     draws: Option<Box<Draws>>,
@@ -81,6 +84,8 @@ impl Call {
             attempts: 0,
             counted: false,
             refusals_repeated: 0,
+            in_flight: None,
+            criticality: CallContext::current_criticality(),
             last_wait: Duration::ZERO,
             unknown_before: false,
             draws: None,
@@ -125,6 +130,8 @@ impl Call {
     pub(crate) fn on_first_sent(&mut self) {
         self.attempts = 1;
         self.counted = true;
+        self.in_flight = Some((Sending::First, Permit::free()));
+        self.config.budget.on_call(self.started);
     }
 
     /// The head of the next attempt; `None` where none was to come.
@@ -135,10 +142,12 @@ impl Call {
     }
 
     /// The next attempt goes out.
-    pub(crate) fn on_sent(&mut self, counted: bool) {
+    pub(crate) fn on_sent(&mut self, counted: bool, mut permit: Permit) {
         self.counted = counted;
         self.attempts += u32::from(counted);
         self.refusals_repeated += u32::from(!counted);
+        permit.sent();
+        self.in_flight = Some((Sending::Retry, permit));
     }
 
     /// Whether the deadline has come.
@@ -199,7 +208,12 @@ impl Call {
 
     fn on_ending(&mut self, brought: Brought<'_>, body: impl FnOnce() -> BodyState) -> Step {
         let verdict = brought.verdict;
-        self.tell_budget(verdict);
+        self.tell_budget(match verdict {
+            Verdict::Success => Ending::Success,
+            Verdict::Transient(_) | Verdict::Refused | Verdict::PeerSaidNo(_) => Ending::Failure,
+            Verdict::Permanent(_) => Ending::Neither,
+            Verdict::Rejected(_) => Ending::NotSent,
+        });
         if verdict.is_success() && self.attempts <= 1 && self.config.observer.is_none() {
             // The common end: no clock is read for it.
             self.ended = true;
@@ -247,13 +261,21 @@ impl Call {
             deadline: self.deadline,
             key_lives_until: self.key_lives_until,
         };
-        let Self { config, draws, .. } = self;
+        let Self {
+            config,
+            draws,
+            criticality,
+            ..
+        } = self;
         let draw = || {
             draws
                 .get_or_insert_with(|| Box::new(config.random.draws()))
                 .draw()
         };
-        let reserve = || config.budget.reserve(1, now);
+        let mut ask = Ask::new(now);
+        ask.throttled = brought.throttled;
+        ask.criticality = *criticality;
+        let reserve = || config.budget.reserve(ask);
         match decide(&config.terms, &situation, draw, reserve) {
             Decision::Done => Err(None),
             Decision::Retry(next) => Ok(next),

@@ -149,9 +149,9 @@ where
                 None
             }
         };
-        // A wait of zero takes no timer.
-        this.timer
-            .set((!next.wait.is_zero()).then(|| sleep(next.wait)));
+        // A wait of zero takes no timer, and one for longer than anybody lives would overflow.
+        let wait = next.wait.min(Deadline::NO_LIMIT);
+        this.timer.set((!wait.is_zero()).then(|| sleep(wait)));
         let request = Request::from_parts(head, body);
         let next = Box::new(NextAttempt {
             permit: next.permit,
@@ -214,8 +214,7 @@ where
                         counted,
                         request,
                     } = *next;
-                    this.call.on_sent(counted);
-                    permit.spend();
+                    this.call.on_sent(counted, permit);
                     let attempt = service.call(request);
                     this.timer.set(None);
                     this.state.set(State::Calling { attempt });

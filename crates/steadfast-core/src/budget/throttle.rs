@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use super::{Budget, Ending, Permit, Sending};
+use super::{Ask, Budget, Ending, Permit, Sending};
 use crate::Ratio;
 
 /// Tokens at the start and at most: 10, the example of gRFC A6 and gRPC's usual setting.
@@ -108,12 +108,13 @@ impl Budget for ThrottleBudget {
             Ending::Success => Some((now + earned).min(*max)),
             Ending::Failure if now == 0 => None,
             Ending::Failure => Some(now.saturating_sub(ONE_TOKEN)),
+            Ending::Neither | Ending::NotSent => None,
         };
         // Refused changes are those that would change nothing.
         let _ = tokens.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
     }
 
-    fn reserve(&self, _cost: u32, _: Instant) -> Option<Permit> {
+    fn reserve(&self, _: Ask) -> Option<Permit> {
         let tokens = self.0.tokens.load(Ordering::Relaxed);
         (tokens * 2 > self.0.max).then(Permit::free)
     }
@@ -161,7 +162,7 @@ mod tests {
     }
 
     fn allows(budget: &ThrottleBudget) -> bool {
-        budget.reserve(1, Instant::now()).is_some()
+        budget.reserve(Ask::new(Instant::now())).is_some()
     }
 
     #[test]

@@ -1,6 +1,7 @@
 use std::error::Error;
 use std::time::Instant;
 
+use steadfast_core::budget::Ending;
 use steadfast_core::{Delivery, Ended, Event, Outcome, Reason, Report, Verdict};
 
 use super::Call;
@@ -17,6 +18,8 @@ pub(crate) struct End {
 impl Call {
     /// The call ends because its time is over, while an attempt was or was not on its way.
     pub(crate) fn out_of_time(&mut self, in_flight: bool) -> End {
+        // A peer that has not answered when all time is over has failed.
+        self.tell_budget(Ending::Failure);
         let delivery = if in_flight {
             Delivery::Unknown
         } else {
@@ -63,9 +66,10 @@ impl Call {
     }
 }
 
-/// The caller went away: whoever observes is told.
+/// The caller went away: budget and observer are told.
 impl Drop for Call {
     fn drop(&mut self) {
+        self.tell_budget(Ending::Neither);
         if !self.ended && self.config.observer.is_some() {
             let delivery = if self.attempts == 0 {
                 Delivery::Unsent

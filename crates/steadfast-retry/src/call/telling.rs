@@ -1,29 +1,20 @@
 use std::time::{Duration, Instant};
 
-use steadfast_core::budget::{Ending, Sending};
-use steadfast_core::{Attempted, Event, Subject, Verdict, destination};
+use steadfast_core::budget::Ending;
+use steadfast_core::{Attempted, Event, Subject, destination};
 
 use super::{Brought, Call};
 
 /// Who is told what: the budget of outcomes, the observer of attempts.
 impl Call {
-    pub(super) fn tell_budget(&self, verdict: Verdict) {
-        let first = self.attempts == 1 && self.refusals_repeated == 0;
-        if first {
-            // Only now, because a call that we refused ourselves earns nothing.
-            self.config.budget.on_call(self.started);
+    /// How the attempt on its way ended; once for each attempt.
+    pub(super) fn tell_budget(&mut self, ending: Ending) {
+        if let Some((sending, permit)) = self.in_flight.take() {
+            self.config.budget.on_outcome(sending, ending, self.started);
+            if ending == Ending::Success {
+                permit.succeeded();
+            }
         }
-        let ending = match verdict {
-            Verdict::Success => Ending::Success,
-            Verdict::Transient(_) | Verdict::Refused | Verdict::PeerSaidNo(_) => Ending::Failure,
-            Verdict::Permanent(_) | Verdict::Rejected(_) => return,
-        };
-        let sending = if first {
-            Sending::First
-        } else {
-            Sending::Retry
-        };
-        self.config.budget.on_outcome(sending, ending, self.started);
     }
 
     pub(super) fn tell_attempt(&self, brought: &Brought<'_>, wait: Option<Duration>, now: Instant) {

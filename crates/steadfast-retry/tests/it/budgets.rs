@@ -2,7 +2,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use steadfast_core::budget::{Budget, Ending, Permit, RatioBudget, Sending, ThrottleBudget};
+use steadfast_core::budget::{
+    Ask, Budget, ConcurrencyBudget, Ending, Permit, RatioBudget, RefundBudget, Sending,
+    ThrottleBudget,
+};
 use steadfast_core::{Outcome, Ratio, Reason};
 use tower::{Layer, ServiceExt};
 
@@ -18,22 +21,22 @@ impl Budget for Never {
 
     fn on_outcome(&self, _: Sending, _: Ending, _: Instant) {}
 
-    fn reserve(&self, _: u32, _: Instant) -> Option<Permit> {
+    fn reserve(&self, _: Ask) -> Option<Permit> {
         None
     }
 }
 
 /// Counts what it is told.
 #[derive(Clone, Debug, Default)]
-struct Told(Arc<[AtomicUsize; 5]>);
+struct Told(Arc<[AtomicUsize; 9]>);
 
 impl Told {
     fn add(&self, what: usize) {
         self.0[what].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Calls, first successes, first failures, retried successes, retried failures.
-    fn counts(&self) -> [usize; 5] {
+    /// Calls; then success, failure, neither, not sent: of first attempts, of retries.
+    fn counts(&self) -> [usize; 9] {
         std::array::from_fn(|what| self.0[what].load(Ordering::Relaxed))
     }
 }
@@ -44,12 +47,11 @@ impl Budget for Told {
     }
 
     fn on_outcome(&self, sending: Sending, ending: Ending, _: Instant) {
-        let retry = if sending == Sending::Retry { 2 } else { 0 };
-        self.add(1 + retry + usize::from(ending == Ending::Failure));
+        let first = if sending == Sending::First { 1 } else { 5 };
+        self.add(first + ending as usize);
     }
 
-    fn reserve(&self, cost: u32, _: Instant) -> Option<Permit> {
-        assert_eq!(cost, 1);
+    fn reserve(&self, _: Ask) -> Option<Permit> {
         Some(Permit::free())
     }
 }
@@ -118,7 +120,7 @@ async fn a_throttle_is_fed_by_outcomes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_budget_is_told_of_calls_and_of_outcomes_that_a_repeat_may_change() {
+async fn a_budget_is_told_once_of_each_attempt_that_went_out() {
     let told = Told::default();
     let script = vec![
         status(200, ""),
@@ -127,17 +129,62 @@ async fn a_budget_is_told_of_calls_and_of_outcomes_that_a_repeat_may_change() {
         status(200, ""),
         status(404, ""),
         steadfast_kit::Step::fail(steadfast_core::Rejected::new(Reason::CircuitOpen)),
+        steadfast_kit::Step::never(),
+        status(503, ""),
+        steadfast_kit::Step::never(),
     ];
     let (retry, probe) = stack(config().with_budget(told.clone()), script);
-    for _ in 0..4 {
+    for _ in 0..5 {
         let _ = run(&retry, get()).await;
     }
-    assert_eq!(probe.steps_left(), 0);
-    assert_eq!(
-        told.counts(),
-        [3, 1, 1, 1, 1],
-        "404 is neither, a refusal of ours not even a call"
+    let patience = std::time::Duration::from_secs(5);
+    assert!(
+        tokio::time::timeout(patience, run(&retry, get()))
+            .await
+            .is_err()
     );
+    assert_eq!(probe.steps_left(), 0);
+    // The fifth call hangs until its time is over; the caller of the sixth leaves its retry.
+    assert_eq!(told.counts(), [6, 1, 3, 1, 1, 1, 1, 1, 0]);
+}
+
+/// Retries in flight are counted from the decision to the end of the retry, once each.
+#[tokio::test(start_paused = true)]
+async fn a_concurrency_budget_counts_what_is_in_flight() {
+    let budget = ConcurrencyBudget::new(Ratio::ZERO, 1);
+    let slow = || status(200, "").after(std::time::Duration::from_secs(1));
+    let script = vec![
+        status(503, ""),
+        reset(),
+        status(503, ""),
+        slow(),
+        status(200, ""),
+    ];
+    let (retry, probe) = stack(config().with_budget(budget.clone()), script);
+    let first = tokio::spawn(retry.clone().oneshot(get()));
+    tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    let second = run(&retry, get()).await;
+    assert_eq!(reason(&second), Some(Reason::BudgetExhausted));
+    first.await.unwrap().unwrap();
+    assert_eq!(probe.calls(), 4);
+    let now = tokio::time::Instant::now().into_std();
+    assert!(
+        budget.reserve(Ask::new(now)).is_some(),
+        "all permits are back"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refund_budget_is_whole_again_when_every_retry_works() {
+    let budget = RefundBudget::new(14);
+    let script = (0..40)
+        .map(|n| status(if n % 2 == 0 { 503 } else { 200 }, ""))
+        .collect();
+    let (retry, probe) = stack(config().with_budget(budget), script);
+    for _ in 0..20 {
+        assert_eq!(run(&retry, get()).await.unwrap().status(), 200);
+    }
+    assert_eq!(probe.calls(), 40);
 }
 
 #[tokio::test(start_paused = true)]
@@ -150,11 +197,11 @@ async fn a_call_dropped_in_its_wait_gives_the_permit_back() {
     assert!(call.poll().is_pending());
     let now = tokio::time::Instant::now().into_std();
     assert!(
-        budget.reserve(1, now).is_none(),
+        budget.reserve(Ask::new(now)).is_none(),
         "it is reserved before the wait"
     );
     drop(call);
-    assert!(budget.reserve(1, now).is_some());
+    assert!(budget.reserve(Ask::new(now)).is_some());
     let answered = run(&retry, get()).await;
     assert_eq!(report(&answered).outcome, Outcome::Unknown);
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use steadfast_core::budget::{Budget, RatioBudget};
+use steadfast_core::budget::{Ask, Budget, RatioBudget};
 use steadfast_core::{Outcome, Ratio, Reason};
 use steadfast_kit::{Chunks, Readiness, drop_at_every_await};
 use tower::{Layer, ServiceExt};
@@ -42,7 +42,11 @@ async fn a_drop_at_any_await_settles_everything_exactly_once() {
         assert_eq!(watch.dropped(), 1, "after {polls} polls");
         // Ten a window from the floor: what was not sent is there again.
         let now = tokio::time::Instant::now().into_std();
-        let left = std::iter::from_fn(|| budget.reserve(1, now).map(|permit| permit.spend()));
+        let left = std::iter::from_fn(|| {
+            budget
+                .reserve(Ask::new(now))
+                .map(|mut permit| permit.sent())
+        });
         let sent = probe.calls().saturating_sub(1);
         assert_eq!(
             left.count() + sent,

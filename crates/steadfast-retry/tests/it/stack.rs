@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::{BodyExt, Full};
-use steadfast_core::budget::{Budget, Ending, Permit, Sending};
+use steadfast_core::budget::{Ask, Budget, Ending, Permit, Sending};
 use steadfast_core::{
     BoxError, CallState, Event, Failure, Hint, Outcome, Random, Reason, Report, Safety,
 };
@@ -30,7 +30,7 @@ impl Budget for Unlimited {
 
     fn on_outcome(&self, _: Sending, _: Ending, _: std::time::Instant) {}
 
-    fn reserve(&self, _: u32, _: std::time::Instant) -> Option<Permit> {
+    fn reserve(&self, _: Ask) -> Option<Permit> {
         Some(Permit::free())
     }
 }

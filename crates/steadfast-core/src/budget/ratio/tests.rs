@@ -5,16 +5,8 @@
 
 use proptest::prelude::*;
 
+use super::super::tests::spend_all;
 use super::*;
-
-fn spend_all(budget: &RatioBudget, now: Instant) -> u64 {
-    let mut spent = 0;
-    while let Some(permit) = budget.reserve(1, now) {
-        permit.spend();
-        spent += 1;
-    }
-    spent
-}
 
 fn percent(percent: u32) -> Ratio {
     Ratio::percent(percent).unwrap()
@@ -52,11 +44,11 @@ fn never_above_the_bound_under_threads() {
                         let mut spent = 0;
                         for _ in 0..5_000 {
                             budget.on_call(now);
-                            if let Some(permit) = budget.reserve(1, now) {
-                                permit.spend();
+                            if let Some(mut permit) = budget.reserve(Ask::new(now)) {
+                                permit.sent();
                                 spent += 1;
                             }
-                            drop(budget.reserve(1, now));
+                            drop(budget.reserve(Ask::new(now)));
                         }
                         spent
                     })
@@ -136,21 +128,23 @@ fn a_permit_dropped_unspent_gives_its_cost_back_once() {
     let start = Instant::now();
     (0..5).for_each(|_| budget.on_call(start));
     for _ in 0..50 {
-        drop(budget.reserve(3, start).unwrap());
+        drop(budget.reserve(Ask::new(start)).unwrap());
     }
-    let held = budget.reserve(4, start).unwrap();
-    assert!(budget.reserve(2, start).is_none());
+    let held: Vec<_> = (0..5)
+        .map(|_| budget.reserve(Ask::new(start)).unwrap())
+        .collect();
+    assert!(budget.reserve(Ask::new(start)).is_none());
     drop(held);
     assert_eq!(spend_all(&budget, start), 5);
     // Given back after its step left the window: nothing to return to.
     let later = start + Duration::from_secs(60);
     budget.on_call(later);
-    let stale = budget.reserve(1, later).unwrap();
+    let stale = budget.reserve(Ask::new(later)).unwrap();
     let much_later = later + Duration::from_secs(10);
     budget.on_call(much_later);
-    budget.reserve(1, much_later).unwrap().spend();
+    budget.reserve(Ask::new(much_later)).unwrap().sent();
     drop(stale);
-    assert!(budget.reserve(1, much_later).is_none());
+    assert!(budget.reserve(Ask::new(much_later)).is_none());
 }
 
 #[test]
@@ -162,8 +156,7 @@ fn extreme_settings_neither_panic_nor_spin() {
             .with_window(window)
             .with_minimum_per_second(most);
         budget.on_call(now);
-        budget.reserve(1, now).unwrap().spend();
-        assert!(budget.reserve(u32::MAX, now).is_none() || window == Duration::MAX);
+        budget.reserve(Ask::new(now)).unwrap().sent();
     }
     assert_eq!(
         RatioBudget::default()
@@ -185,7 +178,7 @@ proptest! {
         let budget = RatioBudget::new(ratio);
         let start = Instant::now();
         // The first reading of the clock is where the steps begin.
-        prop_assert!(budget.reserve(1, start).is_none());
+        prop_assert!(budget.reserve(Ask::new(start)).is_none());
         let (mut at, mut calls, mut retries) = (0, Vec::new(), Vec::new());
         for (advance_ms, new_calls) in steps {
             at += advance_ms;
@@ -196,11 +189,31 @@ proptest! {
             }
             let spent = spend_all(&budget, now);
             retries.extend(std::iter::repeat_n(at / 1000, spent as usize));
-            let first = (at / 1000).saturating_sub(BUCKETS as u64 - 1);
+            let first = (at / 1000).saturating_sub(STEPS as u64 - 1);
             let in_window = |all: &[u64]| all.iter().filter(|t| **t >= first).count() as u64;
             prop_assert!(
                 in_window(&retries) <= ratio.ceil_of(in_window(&calls)) || spent == 0
             );
         }
     }
+}
+
+#[test]
+fn sheddable_calls_lose_first_and_calls_that_were_refused_earn_nothing() {
+    let budget = RatioBudget::new(Ratio::ONE);
+    let now = Instant::now();
+    let low = Ask {
+        criticality: Criticality::Sheddable,
+        ..Ask::new(now)
+    };
+    for _ in 0..8 {
+        budget.on_call(now);
+        budget.on_call(now);
+        budget.on_outcome(Sending::First, Ending::NotSent, now);
+        budget.on_outcome(Sending::First, Ending::Failure, now);
+        budget.on_outcome(Sending::Retry, Ending::NotSent, now);
+    }
+    let spent = std::iter::from_fn(|| budget.reserve(low).map(|mut permit| permit.sent()));
+    assert_eq!(spent.count(), 4);
+    assert_eq!(spend_all(&budget, now), 4);
 }

@@ -1,0 +1,158 @@
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// A time cut into steps, counted from the first reading of the clock.
+#[derive(Debug)]
+pub(super) struct Steps {
+    step: Duration,
+    origin: OnceLock<Instant>,
+}
+
+/// Below this a step would be shorter than timers resolve.
+const MIN_STEP: Duration = Duration::from_millis(10);
+
+impl Steps {
+    /// Steps of a tenth of `time`, at least 10 ms.
+    pub(super) fn tenths_of(time: Duration) -> Self {
+        Self {
+            step: (time / 10).max(MIN_STEP),
+            origin: OnceLock::new(),
+        }
+    }
+
+    /// Ten steps.
+    pub(super) fn ten(&self) -> Duration {
+        self.step.saturating_mul(10)
+    }
+
+    /// The step that `now` falls into. Wraps after 500 days of the shortest step, which
+    /// differences survive.
+    pub(super) fn at(&self, now: Instant) -> u32 {
+        let origin = *self.origin.get_or_init(|| now);
+        let since = now.saturating_duration_since(origin);
+        (since.as_nanos() / self.step.as_nanos()) as u32
+    }
+}
+
+/// How often something happened in one step.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Count {
+    step: u32,
+    count: u32,
+}
+
+impl Count {
+    fn unpack(packed: u64) -> Self {
+        Self {
+            step: (packed >> 32) as u32,
+            count: packed as u32,
+        }
+    }
+
+    fn pack(self) -> u64 {
+        u64::from(self.step) << 32 | u64::from(self.count)
+    }
+
+    /// Counts one more at `step`. What is older is forgotten; a thread whose clock reading is
+    /// older than the step it finds counts there.
+    fn one_more(self, step: u32, steps: u32) -> Self {
+        if self.step == step || self.is_newer_than(step, steps) {
+            Self {
+                count: self.count.saturating_add(1),
+                ..self
+            }
+        } else {
+            Self { step, count: 1 }
+        }
+    }
+
+    /// The count, while its step lies in the window of so many steps that ends at `step`.
+    fn seen_from(self, step: u32, steps: u32) -> u64 {
+        let in_window = step.wrapping_sub(self.step) < steps;
+        if in_window || self.is_newer_than(step, steps) {
+            self.count.into()
+        } else {
+            0
+        }
+    }
+
+    fn is_newer_than(self, step: u32, steps: u32) -> bool {
+        let ahead = self.step.wrapping_sub(step);
+        ahead != 0 && ahead < steps
+    }
+}
+
+/// Counts of the last `N` steps, for use under a lock.
+#[derive(Debug)]
+pub(super) struct Window<const N: usize>([Count; N]);
+
+impl<const N: usize> Window<N> {
+    pub(super) fn new() -> Self {
+        Self([Count::default(); N])
+    }
+
+    pub(super) fn total(&self, step: u32) -> u64 {
+        self.0
+            .iter()
+            .map(|count| count.seen_from(step, N as u32))
+            .sum()
+    }
+
+    /// Counts one; answers where, for [`take_back`](Self::take_back).
+    pub(super) fn add(&mut self, step: u32) -> u64 {
+        let slot = &mut self.0[step as usize % N];
+        *slot = slot.one_more(step, N as u32);
+        slot.step.into()
+    }
+
+    /// Uncounts one, if its step is still there.
+    pub(super) fn take_back(&mut self, step: u64) {
+        let slot = &mut self.0[step as usize % N];
+        if u64::from(slot.step) == step {
+            slot.count = slot.count.saturating_sub(1);
+        }
+    }
+}
+
+/// Counts of the last `N` steps, without a lock.
+#[derive(Debug)]
+pub(super) struct AtomicWindow<const N: usize>([AtomicU64; N]);
+
+impl<const N: usize> AtomicWindow<N> {
+    pub(super) fn new() -> Self {
+        Self(std::array::from_fn(|_| AtomicU64::new(0)))
+    }
+
+    pub(super) fn total(&self, step: u32) -> u64 {
+        let counts = self
+            .0
+            .iter()
+            .map(|slot| Count::unpack(slot.load(Ordering::Relaxed)));
+        counts.map(|count| count.seen_from(step, N as u32)).sum()
+    }
+
+    pub(super) fn add(&self, step: u32) {
+        self.change(step, |count| count.one_more(step, N as u32));
+    }
+
+    /// Uncounts one of this step, or of the one that has taken its place.
+    pub(super) fn take_back(&self, step: u32) {
+        self.change(step, |count| Count {
+            count: count.count.saturating_sub(1),
+            ..count
+        });
+    }
+
+    fn change(&self, step: u32, change: impl Fn(Count) -> Count) {
+        let slot = &self.0[step as usize % N];
+        let mut seen = slot.load(Ordering::Relaxed);
+        loop {
+            let next = change(Count::unpack(seen)).pack();
+            match slot.compare_exchange_weak(seen, next, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(other) => seen = other,
+            }
+        }
+    }
+}
