@@ -64,8 +64,8 @@ impl fmt::Debug for Piece {
 /// A body whose frames come from a list, and whose end can be watched.
 ///
 /// It is not `Clone`, as a body that streams from elsewhere is not. By default it does not tell
-/// its size, and says that it has ended only when polled; [`with_exact_size`](Self::with_exact_size)
-/// makes it tell both.
+/// its size, and says that it has ended only when polled;
+/// [`with_exact_size`](Self::with_exact_size) makes it tell both.
 ///
 /// ```
 /// use steadfast_kit::{Chunks, Piece};
