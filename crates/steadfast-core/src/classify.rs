@@ -14,16 +14,18 @@ pub trait Classify: Send + Sync + 'static {
         answer.verdict()
     }
 
-    /// What an error means. Default: a refusal of ours is [`Verdict::Rejected`]; a failure whose
-    /// report says that nothing was applied is unsent; everything else happened after bytes may
-    /// have gone out, so its delivery is unknown.
+    /// What an error means. Default: the report of a [`Failure`] says what is known of the effect;
+    /// a refusal of ours is [`Verdict::Rejected`], unless an attempt before it may have taken
+    /// effect; everything else happened after bytes may have gone out, so its delivery is unknown.
     fn error(&self, error: &(dyn Error + 'static)) -> Verdict {
-        if let Some(rejected) = Rejected::find(error) {
-            return Verdict::Rejected(rejected.reason());
-        }
-        match Failure::find(error).map(|failure| failure.report().outcome) {
-            Some(Outcome::NotApplied) => Verdict::Transient(Delivery::Unsent),
-            _ => Verdict::Transient(Delivery::Unknown),
+        let refused = Rejected::find(error).map(|it| Verdict::Rejected(it.reason()));
+        let outcome = Failure::find(error).map(|failure| failure.report().outcome);
+        match (outcome, refused) {
+            // A refusal that ended a call says nothing of the attempts before it.
+            (Some(Outcome::Unknown), _) | (None, None) => Verdict::Transient(Delivery::Unknown),
+            (Some(Outcome::NotApplied) | None, Some(refused)) => refused,
+            (Some(Outcome::NotApplied), None) => Verdict::Transient(Delivery::Unsent),
+            (Some(Outcome::Applied), _) => Verdict::Permanent(Delivery::Answered),
         }
     }
 }

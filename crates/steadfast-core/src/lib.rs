@@ -10,6 +10,7 @@ mod deadline;
 pub mod decide;
 mod delivery;
 mod elapsed;
+mod endpoint;
 mod event;
 mod failure;
 pub mod hint;
@@ -32,6 +33,7 @@ pub use context::{
 pub use deadline::Deadline;
 pub use delivery::Delivery;
 pub use elapsed::{Cut, Elapsed};
+pub use endpoint::{Endpoint, InvalidEndpoint};
 pub use event::{AttemptResult, Attempted, Ended, Event, Observe, Subject};
 pub use failure::Failure;
 pub use hint::Hint;

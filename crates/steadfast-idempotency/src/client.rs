@@ -18,6 +18,6 @@ pub use choice::KeyClash;
 pub use config::{KeyConfig, KeySource};
 pub use future::ResponseFuture;
 pub use layer::KeyLayer;
-pub use route::{InvalidRoute, Route};
+pub use route::Route;
 pub use routes::Routes;
 pub use service::WithKey;

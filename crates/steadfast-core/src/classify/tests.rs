@@ -95,11 +95,10 @@ fn a_409_means_still_running_only_with_a_key_after_an_unknown_attempt() {
 #[test]
 fn errors_are_told_apart_by_type_however_deep_they_sit() {
     let rejected = || Rejected::new(Reason::CircuitOpen);
-    let failed = |outcome| {
-        let report = Report::new(1, Duration::ZERO, Some(Reason::Deadline), outcome);
-        Failure::new(report, io::Error::other(rejected().to_string()))
-    };
-    let boxed: [(BoxError, Verdict); 4] = [
+    let report = |outcome| Report::new(1, Duration::ZERO, Some(Reason::Deadline), outcome);
+    let failed = |outcome| Failure::new(report(outcome), io::Error::other("reset"));
+    let refused = |outcome| Failure::new(report(outcome), rejected());
+    let boxed: [(BoxError, Verdict); 6] = [
         (Box::new(rejected()), Verdict::Rejected(Reason::CircuitOpen)),
         (
             Box::new(io::Error::other(rejected())),
@@ -111,6 +110,15 @@ fn errors_are_told_apart_by_type_however_deep_they_sit() {
         ),
         (
             Box::new(failed(Outcome::Unknown)),
+            Verdict::Transient(Delivery::Unknown),
+        ),
+        (
+            Box::new(refused(Outcome::NotApplied)),
+            Verdict::Rejected(Reason::CircuitOpen),
+        ),
+        // Attempt 1 timed out, attempt 2 was refused: the call may have taken effect.
+        (
+            Box::new(refused(Outcome::Unknown)),
             Verdict::Transient(Delivery::Unknown),
         ),
     ];

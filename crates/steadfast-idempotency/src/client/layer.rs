@@ -12,7 +12,7 @@ use crate::client::{KeyConfig, WithKey};
 /// let routes = Routes::new().post("payments.example", "/charges")?;
 /// let layer = KeyLayer::new(KeyConfig::new(routes));
 /// # let _ = layer;
-/// # Ok::<(), steadfast_idempotency::client::InvalidRoute>(())
+/// # Ok::<(), steadfast_core::InvalidEndpoint>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct KeyLayer {

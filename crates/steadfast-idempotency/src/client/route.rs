@@ -1,28 +1,15 @@
-use std::error::Error;
-use std::fmt;
 use std::time::Duration;
 
-use http::uri::Scheme;
-use http::{HeaderName, Method};
-use steadfast_core::Safety;
+use http::{HeaderName, Method, Request};
+use steadfast_core::{Endpoint, InvalidEndpoint, Safety};
 
 use crate::KeyFormat;
 use crate::client::KeySource;
 
-mod destination;
-mod path;
-
-use destination::Destination;
-use path::Path;
-
 /// A destination, methods and paths whose peer is known to recognise a repeat by its key.
 ///
-/// - **Destination**: what [`steadfast_core::destination`] says of the request, in any case. A
-///   port counts unless it is the scheme's own. `"*"` is any destination: say it only where
-///   every peer that the stack can reach honours keys.
-/// - **Path**: compared byte by byte, without query and without decoding. `{name}` as a whole
-///   segment stands for one segment that is not empty, `{*name}` at the end for any rest, the
-///   empty one included.
+/// - **Destination and path**: as an [`Endpoint`] has them. `"*"` is any destination: say it only
+///   where every peer that the stack can reach honours keys.
 /// - **Method**: never a safe one.
 ///
 /// What a route says wins over the [`KeyConfig`](crate::client::KeyConfig).
@@ -40,13 +27,12 @@ use path::Path;
 ///     "'https://api.stripe.com' is not a destination: it must be a host with an optional port, \
 ///      or '*'",
 /// );
-/// # Ok::<(), steadfast_idempotency::client::InvalidRoute>(())
+/// # Ok::<(), steadfast_core::InvalidEndpoint>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Route {
-    destination: Destination,
+    endpoint: Endpoint,
     methods: Methods,
-    path: Path,
     pub(super) header: Option<HeaderName>,
     pub(super) format: Option<KeyFormat>,
     pub(super) source: Option<KeySource>,
@@ -65,7 +51,7 @@ impl Route {
     /// # Errors
     ///
     /// When destination or path cannot be one.
-    pub fn post(destination: &str, path: &str) -> Result<Self, InvalidRoute> {
+    pub fn post(destination: &str, path: &str) -> Result<Self, InvalidEndpoint> {
         Self::new(Methods::One(Method::POST), destination, path)
     }
 
@@ -74,7 +60,7 @@ impl Route {
     /// # Errors
     ///
     /// When destination or path cannot be one.
-    pub fn patch(destination: &str, path: &str) -> Result<Self, InvalidRoute> {
+    pub fn patch(destination: &str, path: &str) -> Result<Self, InvalidEndpoint> {
         Self::new(Methods::One(Method::PATCH), destination, path)
     }
 
@@ -83,7 +69,7 @@ impl Route {
     /// # Errors
     ///
     /// When destination or path cannot be one.
-    pub fn write(destination: &str, path: &str) -> Result<Self, InvalidRoute> {
+    pub fn write(destination: &str, path: &str) -> Result<Self, InvalidEndpoint> {
         Self::new(Methods::Writes, destination, path)
     }
 
@@ -92,9 +78,9 @@ impl Route {
     /// # Errors
     ///
     /// When the method is safe (RFC 9110 §9.2.1), or destination or path cannot be one.
-    pub fn method(method: Method, destination: &str, path: &str) -> Result<Self, InvalidRoute> {
+    pub fn method(method: Method, destination: &str, path: &str) -> Result<Self, InvalidEndpoint> {
         if Safety::of_method(&method) == Safety::Safe {
-            return Err(InvalidRoute::new(
+            return Err(InvalidEndpoint::new(
                 "method for a key",
                 method.as_str(),
                 "it is safe",
@@ -103,11 +89,10 @@ impl Route {
         Self::new(Methods::One(method), destination, path)
     }
 
-    fn new(methods: Methods, destination: &str, path: &str) -> Result<Self, InvalidRoute> {
+    fn new(methods: Methods, destination: &str, path: &str) -> Result<Self, InvalidEndpoint> {
         Ok(Self {
-            destination: Destination::parse(destination)?,
+            endpoint: Endpoint::new(destination, path)?,
             methods,
-            path: Path::parse(path)?,
             header: None,
             format: None,
             source: None,
@@ -143,47 +128,17 @@ impl Route {
         self
     }
 
-    pub(super) fn matches(
-        &self,
-        method: &Method,
-        scheme: Option<&Scheme>,
-        destination: Option<&str>,
-        path: &str,
-    ) -> bool {
+    pub(super) fn matches<B>(&self, request: &Request<B>) -> bool {
         let method = match &self.methods {
-            Methods::One(one) => one == method,
-            Methods::Writes => matches!(*method, Method::POST | Method::PATCH),
+            Methods::One(one) => one == request.method(),
+            Methods::Writes => matches!(*request.method(), Method::POST | Method::PATCH),
         };
-        method && self.destination.matches(scheme, destination) && self.path.matches(path)
+        method
+            && self
+                .endpoint
+                .matches(request.uri(), request.headers(), request.extensions())
     }
 }
-
-/// A destination, path or method that a [`Route`] cannot have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidRoute {
-    what: &'static str,
-    value: Box<str>,
-    rule: &'static str,
-}
-
-impl InvalidRoute {
-    fn new(what: &'static str, value: &str, rule: &'static str) -> Self {
-        Self {
-            what,
-            value: value.into(),
-            rule,
-        }
-    }
-}
-
-impl fmt::Display for InvalidRoute {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { what, value, rule } = self;
-        write!(f, "'{}' is not a {what}: {rule}", value.escape_debug())
-    }
-}
-
-impl Error for InvalidRoute {}
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 use http::Request;
-use steadfast_core::destination;
+use steadfast_core::InvalidEndpoint;
 
-use crate::client::{InvalidRoute, Route};
+use crate::client::Route;
 
 /// The routes whose peers are declared to honour keys. Default: none.
 ///
@@ -15,7 +15,7 @@ use crate::client::{InvalidRoute, Route};
 ///     .with(Route::patch("payments.example", "/charges/{id}")?)
 ///     .any_write("ledger.example")?;
 /// # let _ = routes;
-/// # Ok::<(), steadfast_idempotency::client::InvalidRoute>(())
+/// # Ok::<(), steadfast_core::InvalidEndpoint>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Routes(Vec<Route>);
@@ -38,7 +38,7 @@ impl Routes {
     /// # Errors
     ///
     /// When destination or path cannot be one.
-    pub fn post(self, destination: &str, path: &str) -> Result<Self, InvalidRoute> {
+    pub fn post(self, destination: &str, path: &str) -> Result<Self, InvalidEndpoint> {
         Ok(self.with(Route::post(destination, path)?))
     }
 
@@ -47,7 +47,7 @@ impl Routes {
     /// # Errors
     ///
     /// When destination or path cannot be one.
-    pub fn patch(self, destination: &str, path: &str) -> Result<Self, InvalidRoute> {
+    pub fn patch(self, destination: &str, path: &str) -> Result<Self, InvalidEndpoint> {
         Ok(self.with(Route::patch(destination, path)?))
     }
 
@@ -56,15 +56,11 @@ impl Routes {
     /// # Errors
     ///
     /// When the destination cannot be one.
-    pub fn any_write(self, destination: &str) -> Result<Self, InvalidRoute> {
+    pub fn any_write(self, destination: &str) -> Result<Self, InvalidEndpoint> {
         Ok(self.with(Route::write(destination, "/{*any}")?))
     }
 
     pub(super) fn find<B>(&self, request: &Request<B>) -> Option<&Route> {
-        let uri = request.uri();
-        let destination = destination(uri, request.headers(), request.extensions());
-        self.0
-            .iter()
-            .find(|route| route.matches(request.method(), uri.scheme(), destination, uri.path()))
+        self.0.iter().find(|route| route.matches(request))
     }
 }

@@ -1,8 +1,8 @@
 use http::uri::Scheme;
 
-use super::InvalidRoute;
+use super::InvalidEndpoint;
 
-/// Whom a route is for.
+/// Whose an endpoint is.
 #[derive(Clone, Debug)]
 pub(super) enum Destination {
     Any,
@@ -12,7 +12,7 @@ pub(super) enum Destination {
 const RULE: &str = "it must be a host with an optional port, or '*'";
 
 impl Destination {
-    pub(super) fn parse(text: &str) -> Result<Self, InvalidRoute> {
+    pub(super) fn parse(text: &str) -> Result<Self, InvalidEndpoint> {
         if text == "*" {
             return Ok(Self::Any);
         }
@@ -20,7 +20,7 @@ impl Destination {
         let (host, port) = split(text);
         if host.is_empty() || text.bytes().any(foreign) || (port.is_none() && ends_like_port(host))
         {
-            return Err(InvalidRoute::new("destination", text, RULE));
+            return Err(InvalidEndpoint::new("destination", text, RULE));
         }
         Ok(Self::Named {
             host: host.into(),

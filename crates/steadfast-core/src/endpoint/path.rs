@@ -1,6 +1,6 @@
-use super::InvalidRoute;
+use super::InvalidEndpoint;
 
-/// Which paths a route is for.
+/// Which paths an endpoint has.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
     /// What stands between the slashes; `None` is a wildcard.
@@ -10,8 +10,8 @@ pub(super) struct Path {
 }
 
 impl Path {
-    pub(super) fn parse(text: &str) -> Result<Self, InvalidRoute> {
-        let invalid = |rule| InvalidRoute::new("path", text, rule);
+    pub(super) fn parse(text: &str) -> Result<Self, InvalidEndpoint> {
+        let invalid = |rule| InvalidEndpoint::new("path", text, rule);
         let Some(rest) = text.strip_prefix('/') else {
             return Err(invalid("it must begin with a slash"));
         };
