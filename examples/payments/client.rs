@@ -36,12 +36,16 @@ const BUDGET_PERCENT: u32 = 300;
 
 /// What the client believes, for the table's first lines.
 pub(crate) fn describe() -> String {
-    format!(
-        "clients: at most {MAX_ATTEMPTS} attempts, backoff {BACKOFF_BASE:?} to {BACKOFF_CAP:?} with \
-         full jitter (short: nothing is overloaded),\nretry budget {BUDGET_PERCENT}% of the calls (never spent: the \
-         default of 10% is less than the loss);\nrow {}: every default",
-        Row::NoKeysDefault,
-    )
+    let default = Row::NoKeysDefault;
+    [
+        format!("clients: at most {MAX_ATTEMPTS} attempts;"),
+        format!("backoff {BACKOFF_BASE:?} to {BACKOFF_CAP:?}, full jitter: nothing is overloaded;"),
+        format!(
+            "retry budget {BUDGET_PERCENT}% of the calls: the usual 10% is less than the loss;"
+        ),
+        format!("row {default}: every default"),
+    ]
+    .join("\n")
 }
 
 type Answer = Response<steadfast::retry::ResponseBody<hyper::body::Incoming>>;

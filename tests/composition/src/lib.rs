@@ -1,0 +1,1 @@
+//! Whole stacks; see `tests/it`.

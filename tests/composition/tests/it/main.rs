@@ -1,0 +1,12 @@
+//! Whole stacks on real sockets and a real database.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod answers;
+mod field_cases;
+mod hints;
+mod killed_client;
+mod lost_replies;
+mod one_key;
+mod one_shot;
+mod payments;
+mod stack;
