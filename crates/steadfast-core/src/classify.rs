@@ -2,7 +2,7 @@ use std::error::Error;
 
 use http::{HeaderMap, StatusCode};
 
-use crate::{Delivery, Failure, Hint, Outcome, Rejected, Verdict};
+use crate::{Delivery, Failure, Hint, Outcome, Rejected, RouteRule, Verdict};
 
 /// Says what an attempt's answer or error means.
 ///
@@ -49,6 +49,8 @@ pub struct Answer<'a> {
     /// Whether the call carries a key and an earlier attempt's delivery is unknown: a 409 then
     /// means "the first is still running".
     pub keyed_after_unknown: bool,
+    /// The policy's rule for the request's route.
+    pub rule: Option<&'a RouteRule>,
 }
 
 impl<'a> Answer<'a> {
@@ -59,6 +61,7 @@ impl<'a> Answer<'a> {
             headers,
             hint: Hint::None,
             keyed_after_unknown: false,
+            rule: None,
         }
     }
 
@@ -67,6 +70,7 @@ impl<'a> Answer<'a> {
     /// - 408, 425, 429, 500, 502, 503, 504 are transient, with or without a hint;
     /// - 413 is transient with a readable hint only (RFC 9110 §15.5.14);
     /// - 409 is transient where the call carries a key and an earlier attempt is unknown;
+    /// - a status that the route's rule names is transient, and the peer did not act;
     /// - a 5xx that is marked as a replay is what the peer will always say;
     /// - the peer's own word (`x-should-retry`, `stripe-should-retry`) wins over all of these;
     /// - below 400 is a success, everything else is permanent.
@@ -93,6 +97,9 @@ impl<'a> Answer<'a> {
         let hinted = matches!(self.hint, Hint::Wait(_));
         if status.is_server_error() && is_replay(self.headers) {
             return Verdict::Permanent(Delivery::Answered);
+        }
+        if self.rule.is_some_and(|rule| rule.is_unprocessed(status)) {
+            return Verdict::Transient(Delivery::Unprocessed);
         }
         match status {
             StatusCode::PAYLOAD_TOO_LARGE if hinted => Verdict::Transient(Delivery::Unprocessed),

@@ -11,13 +11,14 @@ pub const DEFAULT_MAX_ATTEMPTS: NonZeroU32 = NonZeroU32::MIN.saturating_add(2);
 /// The rules of a policy that a decision needs.
 ///
 /// ```
-/// use steadfast_core::decide::{HintRule, Strictness, Terms};
+/// use steadfast_core::decide::{Admission, HintRule, Strictness, Terms};
 ///
 /// let terms = Terms::default();
 /// assert_eq!(terms.max_attempts.get(), 3);
 /// assert_eq!(terms.max_hint, None);
 /// assert_eq!(terms.hint_rule, HintRule::Add);
 /// assert_eq!(terms.strictness, Strictness::Standard);
+/// assert_eq!(terms.admission, Admission::Stop);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -32,6 +33,8 @@ pub struct Terms {
     pub hint_rule: HintRule,
     /// What an unprotected request may do that the peer did not act on.
     pub strictness: Strictness,
+    /// What to do when a layer of ours refuses an attempt.
+    pub admission: Admission,
 }
 
 impl Default for Terms {
@@ -42,6 +45,7 @@ impl Default for Terms {
             max_hint: None,
             hint_rule: HintRule::default(),
             strictness: Strictness::default(),
+            admission: Admission::default(),
         }
     }
 }
@@ -66,6 +70,17 @@ pub enum Strictness {
     Strict,
 }
 
+/// What to do when a breaker, a cooldown or a bulkhead of ours refuses an attempt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Admission {
+    /// Stop at once: no attempt counted, no wait, no budget.
+    #[default]
+    Stop,
+    /// Wait once until the refusal says it may be over, if that is within the deadline. The refused
+    /// attempt does not count and costs no budget.
+    WaitOnce,
+}
+
 /// Whether the request body can be sent once more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyState {
@@ -88,8 +103,14 @@ pub struct Situation {
     pub body: BodyState,
     /// Attempts made, this one included, protocol refusals not.
     pub attempts: u32,
+    /// Retries since the backoff began, this attempt not included: 0 after the first attempt.
+    pub retries: u32,
     /// Protocol refusals of this call that were repeated already.
     pub refusals_repeated: u32,
+    /// Refusals of ours that this call has waited out already.
+    pub admissions_awaited: u32,
+    /// When a refusal of ours may be over, where it says so.
+    pub admitted_in: Option<Duration>,
     /// What the peer said about when to come back.
     pub hint: Hint,
     /// Whether the peer said that it is overloaded (429).
@@ -120,8 +141,8 @@ pub enum Decision<P> {
 pub struct Next<P> {
     /// How long to wait first.
     pub wait: Duration,
-    /// What the budget gave.
-    pub permit: P,
+    /// What the budget gave; `None` where it was not asked, after a refusal of ours.
+    pub permit: Option<P>,
     /// Whether it counts as an attempt: the repeat of a protocol refusal does not.
     pub counted: bool,
 }
@@ -141,17 +162,52 @@ pub fn decide<P>(
     if situation.verdict.is_success() {
         return Decision::Done;
     }
+    let next = |(wait, counted), permit| {
+        Decision::Retry(Next {
+            wait,
+            permit,
+            counted,
+        })
+    };
+    if awaits_admission(terms, situation) {
+        return match wait_for_admission(terms, situation, draw) {
+            Ok(wait) => next((wait, true), None),
+            Err(reason) => Decision::Stop(reason),
+        };
+    }
     match wait_for_next(terms, situation, draw) {
         Err(reason) => Decision::Stop(reason),
-        Ok((wait, counted)) => match reserve() {
-            Some(permit) => Decision::Retry(Next {
-                wait,
-                permit,
-                counted,
-            }),
+        Ok(wait) => match reserve() {
+            Some(permit) => next(wait, Some(permit)),
             None => Decision::Stop(Reason::BudgetExhausted),
         },
     }
+}
+
+/// Whether the attempt was refused by a layer of ours whose refusals pass, for the first time.
+fn awaits_admission(terms: &Terms, situation: &Situation) -> bool {
+    let passes = matches!(
+        situation.verdict,
+        Verdict::Rejected(Reason::CircuitOpen | Reason::Cooldown | Reason::BulkheadFull)
+    );
+    passes && terms.admission == Admission::WaitOnce && situation.admissions_awaited == 0
+}
+
+/// Nothing was sent, so only body and time are in question. The draw spreads those who wait for
+/// the same refusal to be over.
+fn wait_for_admission(
+    terms: &Terms,
+    situation: &Situation,
+    draw: impl FnOnce() -> f64,
+) -> Result<Duration, Reason> {
+    has_body(situation)?;
+    let drawn = backoff(terms, situation, draw);
+    let wait = situation
+        .admitted_in
+        .unwrap_or_default()
+        .saturating_add(drawn);
+    in_time(situation, wait)?;
+    Ok(wait)
 }
 
 fn wait_for_next(
@@ -161,11 +217,7 @@ fn wait_for_next(
 ) -> Result<(Duration, bool), Reason> {
     let delivery = repeatable(situation)?;
     safe(terms, situation.safety, delivery)?;
-    match situation.body {
-        BodyState::Replayable => {}
-        BodyState::NotReplayable => return Err(Reason::BodyNotReplayable),
-        BodyState::Committed => return Err(Reason::Committed),
-    }
+    has_body(situation)?;
     if at_once(terms, situation) {
         in_time(situation, Duration::ZERO)?;
         return Ok((Duration::ZERO, false));
@@ -174,13 +226,11 @@ fn wait_for_next(
         return Err(Reason::AttemptsExhausted);
     }
     let hint = hinted(terms, situation)?;
-    let retry = situation.attempts.saturating_sub(1);
-    let drawn = terms
-        .backoff
-        .wait(retry, situation.last_wait, situation.throttled, draw());
-    let wait = match terms.hint_rule {
-        HintRule::Add => hint.saturating_add(drawn),
-        HintRule::Max => hint.max(drawn),
+    let drawn = || backoff(terms, situation, draw);
+    let wait = match (situation.hint, terms.hint_rule) {
+        (Hint::Exactly(_), _) => hint,
+        (_, HintRule::Add) => hint.saturating_add(drawn()),
+        (_, HintRule::Max) => hint.max(drawn()),
     };
     in_time(situation, wait)?;
     Ok((wait, true))
@@ -212,6 +262,24 @@ fn safe(terms: &Terms, safety: Safety, delivery: Delivery) -> Result<(), Reason>
     }
 }
 
+fn has_body(situation: &Situation) -> Result<(), Reason> {
+    match situation.body {
+        BodyState::Replayable => Ok(()),
+        BodyState::NotReplayable => Err(Reason::BodyNotReplayable),
+        BodyState::Committed => Err(Reason::Committed),
+    }
+}
+
+fn backoff(terms: &Terms, situation: &Situation, draw: impl FnOnce() -> f64) -> Duration {
+    let Situation {
+        retries,
+        last_wait,
+        throttled,
+        ..
+    } = *situation;
+    terms.backoff.wait(retries, last_wait, throttled, draw())
+}
+
 /// A protocol refusal is repeated once at once, unless the caller wants one attempt only.
 fn at_once(terms: &Terms, situation: &Situation) -> bool {
     situation.verdict == Verdict::Refused
@@ -219,9 +287,9 @@ fn at_once(terms: &Terms, situation: &Situation) -> bool {
         && terms.max_attempts.get() > 1
 }
 
-/// The peer's lower bound, if it is one that we will wait for.
+/// The peer's own time, if it is one that we will wait for.
 fn hinted(terms: &Terms, situation: &Situation) -> Result<Duration, Reason> {
-    let Hint::Wait(hint) = situation.hint else {
+    let Some(hint) = situation.hint.wait() else {
         return Ok(Duration::ZERO);
     };
     if terms.max_hint.is_some_and(|max| hint > max) {

@@ -1,4 +1,4 @@
-use http::{HeaderMap, Method, header};
+use http::Method;
 
 /// What a repeat of this request may do.
 ///
@@ -30,24 +30,27 @@ pub struct SafetySources {
     pub rule: Option<Safety>,
     /// Whether a `KeyLayer` put or found a key on a route that is declared to honour keys.
     pub keyed: bool,
+    /// Whether the request carries a precondition; see [`Preconditions`](crate::Preconditions).
+    pub conditional: bool,
+    /// Whether a rule says that a PUT without a precondition may overwrite somebody else's change.
+    pub put_needs_precondition: bool,
 }
 
 impl Safety {
-    /// The safety of a request with this method, these headers and these sources.
+    /// The safety of a request with this method and these sources.
     ///
     /// ```
-    /// use http::{HeaderMap, Method};
+    /// use http::Method;
     /// use steadfast_core::{Safety, SafetySources};
     ///
-    /// let none = HeaderMap::new();
     /// let sources = SafetySources::default();
-    /// assert_eq!(Safety::decide(sources, &Method::PUT, &none), Safety::Idempotent);
-    /// assert_eq!(Safety::decide(sources, &Method::POST, &none), Safety::Unprotected);
+    /// assert_eq!(Safety::decide(sources, &Method::PUT), Safety::Idempotent);
+    /// assert_eq!(Safety::decide(sources, &Method::POST), Safety::Unprotected);
     ///
     /// let keyed = SafetySources { keyed: true, ..sources };
-    /// assert_eq!(Safety::decide(keyed, &Method::POST, &none), Safety::Keyed);
+    /// assert_eq!(Safety::decide(keyed, &Method::POST), Safety::Keyed);
     /// ```
-    pub fn decide(sources: SafetySources, method: &Method, headers: &HeaderMap) -> Self {
+    pub fn decide(sources: SafetySources, method: &Method) -> Self {
         if let Some(said) = sources.explicit.or(sources.rule) {
             return said;
         }
@@ -56,7 +59,8 @@ impl Safety {
         }
         match Self::of_method(method) {
             Self::Safe => Self::Safe,
-            _ if has_precondition(headers) => Self::Conditional,
+            _ if sources.conditional => Self::Conditional,
+            _ if sources.put_needs_precondition && *method == Method::PUT => Self::Unprotected,
             other => other,
         }
     }
@@ -84,85 +88,47 @@ impl Safety {
     }
 }
 
-/// RFC 9110 §13.1: the preconditions that fail once the first sending took effect.
-///
-/// `If-None-Match` protects only as `*` ("create, never replace"): with an entity tag it guards
-/// reads of caches.
-fn has_precondition(headers: &HeaderMap) -> bool {
-    headers.contains_key(header::IF_MATCH)
-        || headers.contains_key(header::IF_UNMODIFIED_SINCE)
-        || headers
-            .get(header::IF_NONE_MATCH)
-            .is_some_and(|value| value.as_bytes() == b"*")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn headers(name: &'static str, value: &'static str) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        headers.insert(name, http::HeaderValue::from_static(value));
-        headers
-    }
-
     #[test]
     fn first_source_that_applies_wins() {
         use Safety::*;
-        let if_match = headers("if-match", "\"v1\"");
         let all = SafetySources {
             explicit: Some(Unprotected),
             rule: Some(Safe),
             keyed: true,
+            conditional: true,
+            put_needs_precondition: true,
         };
         let rule = SafetySources {
             explicit: None,
             ..all
         };
         let keyed = SafetySources { rule: None, ..rule };
-        let none = SafetySources::default();
-        assert_eq!(Safety::decide(all, &Method::PUT, &if_match), Unprotected);
-        assert_eq!(Safety::decide(rule, &Method::PUT, &if_match), Safe);
-        assert_eq!(Safety::decide(keyed, &Method::PUT, &if_match), Keyed);
-        assert_eq!(Safety::decide(none, &Method::PUT, &if_match), Conditional);
-        assert_eq!(
-            Safety::decide(none, &Method::PUT, &HeaderMap::new()),
-            Idempotent
-        );
-    }
-
-    #[test]
-    fn a_precondition_adds_nothing_to_a_safe_method() {
-        let sources = SafetySources::default();
-        let conditional = headers("if-none-match", "*");
-        assert_eq!(
-            Safety::decide(sources, &Method::GET, &conditional),
-            Safety::Safe
-        );
-    }
-
-    #[test]
-    fn only_preconditions_that_stop_a_second_effect_count() {
-        let sources = SafetySources::default();
-        for (name, value, want) in [
-            ("if-match", "\"v1\"", Safety::Conditional),
-            ("if-none-match", "*", Safety::Conditional),
-            ("if-none-match", "\"v1\"", Safety::Unprotected),
-            (
-                "if-unmodified-since",
-                "Wed, 21 Oct 2015 07:28:00 GMT",
-                Safety::Conditional,
-            ),
-            (
-                "if-modified-since",
-                "Wed, 21 Oct 2015 07:28:00 GMT",
-                Safety::Unprotected,
-            ),
-            ("idempotency-key", "\"k1\"", Safety::Unprotected),
+        let conditional = SafetySources {
+            keyed: false,
+            ..keyed
+        };
+        let bare = SafetySources {
+            conditional: false,
+            ..conditional
+        };
+        for (sources, put, post, get) in [
+            (all, Unprotected, Unprotected, Unprotected),
+            (rule, Safe, Safe, Safe),
+            (keyed, Keyed, Keyed, Keyed),
+            (conditional, Conditional, Conditional, Safe),
+            (bare, Unprotected, Unprotected, Safe),
+            (SafetySources::default(), Idempotent, Unprotected, Safe),
         ] {
-            let got = Safety::decide(sources, &Method::POST, &headers(name, value));
-            assert_eq!(got, want, "{name}: {value}");
+            assert_eq!(Safety::decide(sources, &Method::PUT), put, "{sources:?}");
+            assert_eq!(Safety::decide(sources, &Method::POST), post, "{sources:?}");
+            assert_eq!(Safety::decide(sources, &Method::GET), get, "{sources:?}");
         }
+        let delete = Safety::decide(bare, &Method::DELETE);
+        assert_eq!(delete, Idempotent, "a DELETE overwrites nothing");
     }
 
     #[test]

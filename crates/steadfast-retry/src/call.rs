@@ -3,40 +3,24 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::{Method, StatusCode, request, response};
-use steadfast_core::budget::{Ask, Ending, Permit, Sending};
-use steadfast_core::decide::{BodyState, Decision, Next, Situation, Strictness, decide};
+use steadfast_core::budget::{Ending, Permit};
+use steadfast_core::decide::{BodyState, Next};
 use steadfast_core::{
-    Answer, Attempt, AttemptResult, CallContext, CallState, Criticality, Deadline, Delivery, Draws,
-    Hint, Outcome, Reason, Report, Safety, SafetySources, Verdict,
+    Answer, Attempt, AttemptResult, Attempted, CallState, Deadline, Delivery, Ended, Event, Hint,
+    Reason, Rejected, RouteRule, Safety, SafetySources, Subject, Verdict, destination,
 };
 
-use crate::{RetryConfig, clock};
+use crate::attempts::{Attempts, Brought, End, Opening};
+use crate::{RetryConfig, RetryOverrides, clock};
 
-mod ending;
-mod telling;
-
-pub(crate) use ending::End;
-
-/// What one call knows: everything but its futures.
+/// One HTTP call: its attempts, the head that later ones are made of, and who is told.
 pub(crate) struct Call {
-    config: Arc<RetryConfig>,
+    attempts: Attempts,
     /// The head of the first attempt, to make the later ones of; kept only where it is needed.
     template: Option<request::Parts>,
     method: Method,
-    safety: Safety,
-    key_lives_until: Deadline,
-    deadline: Deadline,
-    started: Instant,
-    attempts: u32,
-    /// Whether the attempt on its way is one of them.
-    counted: bool,
-    refusals_repeated: u32,
-    /// The attempt on its way, of which the budget has yet to be told.
-    in_flight: Option<(Sending, Permit)>,
-    criticality: Criticality,
-    last_wait: Duration,
-    unknown_before: bool,
-    draws: Option<Box<Draws>>,
+    /// The place of the route's rule in the config.
+    rule: Option<usize>,
     ended: bool,
 }
 
@@ -48,47 +32,29 @@ pub(crate) enum Step {
     Again { next: Next<Permit>, unsent: bool },
 }
 
-/// How one attempt went, before anything is decided.
-struct Brought<'a> {
-    result: AttemptResult<'a>,
-    verdict: Verdict,
-    hint: Hint,
-    throttled: bool,
-}
-
 impl Call {
     /// Begins a call; changes the head into that of the first attempt.
     pub(crate) fn begin(config: &Arc<RetryConfig>, head: &mut request::Parts) -> Self {
-        let started = clock::now();
+        let rules = config.rules.iter();
+        let rule = rules.clone().position(|rule| {
+            rule.matches(&head.method, &head.uri, &head.headers, &head.extensions)
+        });
         let state = CallState::of(&head.extensions);
         let key = state.and_then(CallState::key);
-        let sources = SafetySources {
-            explicit: state.and_then(CallState::safety),
-            rule: None,
-            keyed: key.is_some(),
+        let opening = Opening {
+            safety: safety(rule.map(|at| &config.rules[at]), state, head),
+            key_lives_until: key.map_or(Deadline::NONE, |key| key.lives_until()),
+            deadline: state.map_or(Deadline::NONE, CallState::deadline),
+            overrides: head.extensions.get::<RetryOverrides>().copied(),
         };
-        let key_lives_until = key.map_or(Deadline::NONE, |key| key.lives_until());
-        let deadline = Deadline::after(started, config.total_limit)
-            .earliest(state.map_or(Deadline::NONE, CallState::deadline))
-            .earliest(CallContext::current_deadline());
-        let safety = Safety::decide(sources, &head.method, &head.headers);
         let has_state = state.is_some();
+        let attempts = Attempts::begin(config, opening);
+        let method = head.method.clone();
         let mut call = Self {
-            config: config.clone(),
+            attempts,
             template: None,
-            method: head.method.clone(),
-            safety,
-            key_lives_until,
-            deadline,
-            started,
-            attempts: 0,
-            counted: false,
-            refusals_repeated: 0,
-            in_flight: None,
-            criticality: CallContext::current_criticality(),
-            last_wait: Duration::ZERO,
-            unknown_before: false,
-            draws: None,
+            method,
+            rule,
             ended: false,
         };
         if call.may_repeat() || config.observer.is_some() {
@@ -103,125 +69,74 @@ impl Call {
 
     /// Whether any outcome could lead to another attempt.
     pub(crate) fn may_repeat(&self) -> bool {
-        let strict = self.config.terms.strictness == Strictness::Strict;
-        self.config.terms.max_attempts.get() > 1 && !(strict && self.safety == Safety::Unprotected)
+        self.attempts.may_repeat()
     }
 
-    /// Whether the deadline came before anything was sent.
-    pub(crate) fn starts_expired(&self) -> bool {
-        self.deadline.is_expired(self.started)
+    pub(crate) fn config(&self) -> &RetryConfig {
+        self.attempts.config()
     }
 
-    /// The bytes of the request body to keep.
-    pub(crate) fn replay_limit(&self) -> usize {
-        self.config.replay_limit
-    }
-
-    /// The bytes of a failed answer to keep, and to read.
-    pub(crate) fn answer_limits(&self) -> (usize, usize) {
-        (self.config.keep_limit, self.config.drain_limit)
+    pub(crate) const fn attempts(&mut self) -> &mut Attempts {
+        &mut self.attempts
     }
 
     pub(crate) const fn deadline(&self) -> Deadline {
-        self.deadline
-    }
-
-    /// The first attempt goes out.
-    pub(crate) fn on_first_sent(&mut self) {
-        self.attempts = 1;
-        self.counted = true;
-        self.in_flight = Some((Sending::First, Permit::free()));
-        self.config.budget.on_call(self.started);
+        self.attempts.deadline()
     }
 
     /// The head of the next attempt; `None` where none was to come.
     pub(crate) fn next_head(&self, counted: bool) -> Option<request::Parts> {
         let mut head = self.template.clone()?;
-        self.mark(&mut head, self.attempts + u32::from(counted));
+        self.mark(&mut head, self.attempts.made() + u32::from(counted));
         Some(head)
     }
 
-    /// The next attempt goes out.
-    pub(crate) fn on_sent(&mut self, counted: bool, mut permit: Permit) {
-        self.counted = counted;
-        self.attempts += u32::from(counted);
-        self.refusals_repeated += u32::from(!counted);
-        permit.sent();
-        self.in_flight = Some((Sending::Retry, permit));
-    }
-
-    /// Whether the deadline has come.
-    pub(crate) fn is_expired(&self) -> bool {
-        self.deadline.instant().is_some() && self.deadline.is_expired(clock::now())
-    }
-
     fn mark(&self, head: &mut request::Parts, number: u32) {
-        let max = self.config.terms.max_attempts.get();
+        let max = self.attempts.max();
         CallState::edit(&mut head.extensions, |state| {
             state.set_attempt(Attempt { number, max });
-            state.tighten_deadline(self.deadline);
+            state.tighten_deadline(self.attempts.deadline());
         });
     }
 
-    /// An attempt was answered.
-    pub(crate) fn on_answer(
-        &mut self,
-        head: &response::Parts,
-        body: impl FnOnce() -> BodyState,
-    ) -> Step {
+    /// What an answer's head says.
+    pub(crate) fn read_answer(&self, head: &response::Parts) -> Brought {
         let mut answer = Answer::new(head.status, &head.headers);
+        answer.rule = self.rule.map(|at| &self.config().rules[at]);
         if head.status.as_u16() >= 400 {
             answer.hint = Hint::of(&head.headers, clock::wall);
-            answer.keyed_after_unknown = self.safety == Safety::Keyed && self.unknown_before;
+            let keyed = self.attempts.safety() == Safety::Keyed;
+            answer.keyed_after_unknown = keyed && self.attempts.unknown_before();
         }
-        let brought = Brought {
-            result: AttemptResult::Status(head.status),
-            verdict: self.config.classify.answer(&answer),
+        Brought {
             hint: answer.hint,
             throttled: head.status == StatusCode::TOO_MANY_REQUESTS,
-        };
-        self.on_ending(brought, body)
+            ..Brought::new(self.config().classify.answer(&answer))
+        }
     }
 
-    /// An attempt ended with an error.
-    pub(crate) fn on_error(
+    /// What an error says.
+    pub(crate) fn read_error(&self, error: &(dyn Error + 'static)) -> Brought {
+        let admitted_in = Rejected::find(error).and_then(Rejected::retry_in);
+        Brought {
+            admitted_in,
+            ..Brought::new(self.config().classify.error(error))
+        }
+    }
+
+    /// An attempt ended: what follows.
+    pub(crate) fn on_ending(
         &mut self,
-        error: &(dyn Error + 'static),
+        brought: Brought,
+        result: AttemptResult<'_>,
         body: impl FnOnce() -> BodyState,
     ) -> Step {
-        let verdict = self.config.classify.error(error);
-        if let Verdict::Rejected(_) = verdict {
-            // A refusal of ours is no attempt: nothing was sent.
-            self.attempts -= u32::from(self.counted);
-        }
-        let result = AttemptResult::Error(error);
-        self.on_ending(
-            Brought {
-                result,
-                verdict,
-                hint: Hint::None,
-                throttled: false,
-            },
-            body,
-        )
-    }
-
-    fn on_ending(&mut self, brought: Brought<'_>, body: impl FnOnce() -> BodyState) -> Step {
         let verdict = brought.verdict;
-        self.tell_budget(match verdict {
-            Verdict::Success => Ending::Success,
-            Verdict::Transient(_) | Verdict::Refused | Verdict::PeerSaidNo(_) => Ending::Failure,
-            Verdict::Permanent(_) => Ending::Neither,
-            Verdict::Rejected(_) => Ending::NotSent,
-        });
-        if verdict.is_success() && self.attempts <= 1 && self.config.observer.is_none() {
+        self.attempts.on_verdict(verdict);
+        let observed = self.config().observer.is_some();
+        if verdict.is_success() && self.attempts.made() <= 1 && !observed {
             // The common end: no clock is read for it.
-            self.ended = true;
-            let report = Report::new(1, Duration::ZERO, None, Outcome::Applied);
-            return Step::End(End {
-                report,
-                unsent: false,
-            });
+            return Step::End(self.end_at(verdict, None, None));
         }
         let now = clock::now();
         let body = if verdict.is_success() {
@@ -229,57 +144,124 @@ impl Call {
         } else {
             body()
         };
-        let decision = self.decide(&brought, body, now);
-        self.tell_attempt(&brought, decision.as_ref().ok().map(|next| next.wait), now);
-        match decision {
-            Ok(next) => {
-                self.unknown_before |= verdict.delivery() == Some(Delivery::Unknown);
-                self.last_wait = next.wait;
-                let unsent = verdict.delivery() == Some(Delivery::Unsent);
-                Step::Again { next, unsent }
-            }
-            Err(reason) => Step::End(self.end(verdict, reason, now)),
+        let decided = self.attempts.decide(brought, body, now);
+        self.tell_attempt(
+            brought,
+            result,
+            decided.as_ref().ok().map(|next| next.wait),
+            now,
+        );
+        match decided {
+            Ok(next) => Step::Again {
+                next,
+                unsent: verdict.delivery() == Some(Delivery::Unsent),
+            },
+            Err(reason) => Step::End(self.end_at(verdict, reason, Some(now))),
         }
     }
 
-    fn decide(
-        &mut self,
-        brought: &Brought<'_>,
-        body: BodyState,
+    /// The call ends because its time is over, while an attempt was or was not on its way.
+    pub(crate) fn out_of_time(&mut self, in_flight: bool) -> End {
+        // A peer that has not answered when all time is over has failed.
+        self.attempts.settle(Ending::Failure);
+        let delivery = if in_flight {
+            Delivery::Unknown
+        } else {
+            Delivery::Unsent
+        };
+        self.end(Verdict::Transient(delivery), Reason::Deadline)
+    }
+
+    /// The call ends because the next body cannot be had after all.
+    pub(crate) fn no_body(&mut self) -> End {
+        self.end(
+            Verdict::Transient(Delivery::Unknown),
+            Reason::BodyNotReplayable,
+        )
+    }
+
+    /// The call ends because the inner service cannot be made ready.
+    pub(crate) fn not_ready(&mut self, error: &(dyn Error + 'static)) -> End {
+        let reason = match self.config().classify.error(error) {
+            Verdict::Rejected(reason) => reason,
+            _ => Reason::NotRetryable,
+        };
+        self.end(Verdict::Permanent(Delivery::Unsent), reason)
+    }
+
+    fn end(&mut self, last: Verdict, reason: Reason) -> End {
+        self.end_at(last, Some(reason), Some(clock::now()))
+    }
+
+    /// Without an instant, nobody is told and no time is reported.
+    fn end_at(&mut self, last: Verdict, reason: Option<Reason>, now: Option<Instant>) -> End {
+        self.ended = true;
+        let end = match now {
+            Some(now) => self.attempts.end(last, reason, now),
+            None => self.attempts.end_unmeasured(last, reason),
+        };
+        if let Some(observer) = &self.config().observer {
+            observer.observe(&Event::Ended(Ended::new(self.subject(), end.report)));
+        }
+        end
+    }
+
+    fn tell_attempt(
+        &self,
+        brought: Brought,
+        result: AttemptResult<'_>,
+        wait: Option<Duration>,
         now: Instant,
-    ) -> Result<Next<Permit>, Option<Reason>> {
-        let situation = Situation {
-            verdict: brought.verdict,
-            safety: self.safety,
-            body,
-            attempts: self.attempts,
-            refusals_repeated: self.refusals_repeated,
-            hint: brought.hint,
-            throttled: brought.throttled,
-            last_wait: self.last_wait,
-            now,
-            deadline: self.deadline,
-            key_lives_until: self.key_lives_until,
+    ) {
+        let Some(observer) = &self.config().observer else {
+            return;
         };
-        let Self {
-            config,
-            draws,
-            criticality,
-            ..
-        } = self;
-        let draw = || {
-            draws
-                .get_or_insert_with(|| Box::new(config.random.draws()))
-                .draw()
-        };
-        let mut ask = Ask::new(now);
-        ask.throttled = brought.throttled;
-        ask.criticality = *criticality;
-        let reserve = || config.budget.reserve(ask);
-        match decide(&config.terms, &situation, draw, reserve) {
-            Decision::Done => Err(None),
-            Decision::Retry(next) => Ok(next),
-            Decision::Stop(reason) => Err(Some(reason)),
+        let made = self.attempts.made();
+        let mut event = Attempted::new(self.subject(), made, result, brought.verdict);
+        event.hint = brought.hint;
+        event.wait = wait;
+        event.elapsed = self.attempts.elapsed(now);
+        event.left = self.attempts.deadline().left(now);
+        observer.observe(&Event::Attempted(event));
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        let destination = self
+            .template
+            .as_ref()
+            .and_then(|head| destination(&head.uri, &head.headers, &head.extensions));
+        Subject::new(destination, &self.method, self.attempts.safety())
+    }
+}
+
+fn safety(rule: Option<&RouteRule>, state: Option<&CallState>, head: &request::Parts) -> Safety {
+    let holds = |preconditions: &steadfast_core::Preconditions| {
+        preconditions.hold_for(&head.uri, &head.headers)
+    };
+    let sources = SafetySources {
+        explicit: state.and_then(CallState::safety),
+        rule: rule.and_then(RouteRule::safety),
+        keyed: state.is_some_and(|state| state.key().is_some()),
+        conditional: rule.map_or_else(
+            || holds(&steadfast_core::Preconditions::new()),
+            |rule| holds(rule.preconditions()),
+        ),
+        put_needs_precondition: rule.is_some_and(RouteRule::put_needs_precondition),
+    };
+    Safety::decide(sources, &head.method)
+}
+
+/// The caller went away: the observer is told, and the budget by the attempts.
+impl Drop for Call {
+    fn drop(&mut self) {
+        if !self.ended && self.config().observer.is_some() {
+            let sent = self.attempts.made() > 0;
+            let delivery = if sent {
+                Delivery::Unknown
+            } else {
+                Delivery::Unsent
+            };
+            self.end(Verdict::Transient(delivery), Reason::Cancelled);
         }
     }
 }

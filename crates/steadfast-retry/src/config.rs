@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use steadfast_core::budget::RatioBudget;
-use steadfast_core::decide::{HintRule, Strictness, Terms};
-use steadfast_core::{Backoff, Budget, Classify, DefaultClassify, Observe, Random};
+use steadfast_core::decide::{Admission, HintRule, Strictness, Terms};
+use steadfast_core::{Backoff, Budget, Classify, DefaultClassify, Observe, Random, RouteRule};
 
 /// From a call's start to its answer's head, waits included, where no deadline is shorter: 30 s,
 /// the usual patience of a gateway in front.
@@ -46,6 +46,7 @@ pub struct RetryConfig {
     pub(crate) drain_limit: usize,
     pub(crate) budget: Arc<dyn Budget>,
     pub(crate) classify: Arc<dyn Classify>,
+    pub(crate) rules: Vec<RouteRule>,
     pub(crate) observer: Option<Arc<dyn Observe>>,
     pub(crate) random: Random,
 }
@@ -60,6 +61,7 @@ impl Default for RetryConfig {
             drain_limit: DEFAULT_DRAIN_LIMIT,
             budget: Arc::new(RatioBudget::default()),
             classify: Arc::new(DefaultClassify),
+            rules: Vec::new(),
             observer: None,
             random: Random::new(),
         }
@@ -106,6 +108,22 @@ impl RetryConfig {
     #[must_use]
     pub fn with_strictness(mut self, strictness: Strictness) -> Self {
         self.terms.strictness = strictness;
+        self
+    }
+
+    /// Sets what to do when a breaker, a cooldown or a bulkhead of ours refuses an attempt.
+    /// Default: [`Admission::Stop`].
+    #[must_use]
+    pub fn with_admission(mut self, admission: Admission) -> Self {
+        self.terms.admission = admission;
+        self
+    }
+
+    /// Adds what the documentation of an API says about some of its routes. The first rule that
+    /// matches a request holds. Default: none.
+    #[must_use]
+    pub fn with_rule(mut self, rule: RouteRule) -> Self {
+        self.rules.push(rule);
         self
     }
 
@@ -197,6 +215,16 @@ impl RetryConfig {
         self.terms.strictness
     }
 
+    /// What to do when a layer of ours refuses an attempt.
+    pub const fn admission(&self) -> Admission {
+        self.terms.admission
+    }
+
+    /// The rules about routes, in the order in which they are asked.
+    pub fn rules(&self) -> &[RouteRule] {
+        &self.rules
+    }
+
     /// The time from a call's start to its answer's head.
     pub const fn total_limit(&self) -> Duration {
         self.total_limit
@@ -205,6 +233,10 @@ impl RetryConfig {
     /// Bytes of a request body that are kept for later attempts.
     pub const fn replay_limit(&self) -> usize {
         self.replay_limit
+    }
+
+    pub(crate) const fn answer_limits(&self) -> (usize, usize) {
+        (self.keep_limit, self.drain_limit)
     }
 
     /// Bytes of a failed answer that are kept for the caller.

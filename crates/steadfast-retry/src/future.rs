@@ -9,7 +9,7 @@ use http_body::Body;
 use pin_project_lite::pin_project;
 use steadfast_core::budget::Permit;
 use steadfast_core::decide::BodyState;
-use steadfast_core::{BoxError, Deadline};
+use steadfast_core::{AttemptResult, BoxError, Deadline};
 use tokio::time::{Instant, Sleep, sleep, sleep_until};
 use tower_service::Service;
 
@@ -81,15 +81,15 @@ where
         let (mut head, body) = request.into_parts();
         let mut call = Call::begin(config, &mut head);
         let (body, replay) = if call.may_repeat() {
-            let (body, replay) = ReplayBody::new(body, call.replay_limit());
+            let (body, replay) = ReplayBody::new(body, call.config().replay_limit);
             (body, Some(replay))
         } else {
             (ReplayBody::once(body).0, None)
         };
-        let state = if call.starts_expired() {
+        let state = if call.attempts().starts_expired() {
             State::Expired
         } else {
-            call.on_first_sent();
+            call.attempts().on_first_sent();
             State::Calling {
                 attempt: readied.call(Request::from_parts(head, body)),
             }
@@ -118,12 +118,19 @@ where
         let replay = this.replay.as_ref();
         let body = || replay.map_or(BodyState::Replayable, Replay::state);
         let (step, result) = match result.map(Response::into_parts) {
-            Ok((head, body_of_answer)) => {
-                (this.call.on_answer(&head, body), Ok((head, body_of_answer)))
+            Ok((head, answer)) => {
+                let brought = this.call.read_answer(&head);
+                let status = AttemptResult::Status(head.status);
+                (
+                    this.call.on_ending(brought, status, body),
+                    Ok((head, answer)),
+                )
             }
             Err(error) => {
                 let error = error.into();
-                (this.call.on_error(&*error, body), Err(error))
+                let brought = this.call.read_error(&*error);
+                let seen = AttemptResult::Error(&*error);
+                (this.call.on_ending(brought, seen, body), Err(error))
             }
         };
         let (next, unsent) = match step {
@@ -141,7 +148,7 @@ where
             return Poll::Ready(Some(hand_on(end, Some(result), this.last.take())));
         };
         let drain = match result {
-            Ok((head, body)) => Some(Drain::new(head, body, this.call.answer_limits())),
+            Ok((head, body)) => Some(Drain::new(head, body, this.call.config().answer_limits())),
             // An attempt that did not leave is not the peer's last word.
             Err(_) if unsent && this.last.is_some() => None,
             Err(error) => {
@@ -154,7 +161,7 @@ where
         this.timer.set((!wait.is_zero()).then(|| sleep(wait)));
         let request = Request::from_parts(head, body);
         let next = Box::new(NextAttempt {
-            permit: next.permit,
+            permit: next.permit.unwrap_or(Permit::free()),
             counted: next.counted,
             request,
         });
@@ -206,7 +213,7 @@ where
                 let end = this.call.not_ready(&*error);
                 return Poll::Ready(Some(not_ready(end, error, this.last.take())));
             }
-            Poll::Ready(Ok(())) if this.call.is_expired() => {}
+            Poll::Ready(Ok(())) if this.call.attempts().is_expired() => {}
             Poll::Ready(Ok(())) => {
                 if let Some(next) = next.take() {
                     let NextAttempt {
@@ -214,7 +221,7 @@ where
                         counted,
                         request,
                     } = *next;
-                    this.call.on_sent(counted, permit);
+                    this.call.attempts().on_sent(counted, permit);
                     let attempt = service.call(request);
                     this.timer.set(None);
                     this.state.set(State::Calling { attempt });

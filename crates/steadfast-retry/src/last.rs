@@ -4,7 +4,7 @@ use http::{Response, response};
 use steadfast_core::{BoxError, Cut, Elapsed, Failure, Report};
 
 use crate::ResponseBody;
-use crate::call::End;
+use crate::attempts::End;
 use crate::response_body::KeptAnswer;
 
 /// The last word of the attempts before this one.

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod attempts;
 mod call;
 mod clock;
 mod config;
@@ -7,6 +8,7 @@ mod drain;
 mod future;
 mod last;
 mod layer;
+mod overrides;
 mod replay;
 mod response_body;
 mod service;
@@ -16,6 +18,7 @@ pub use config::{
 };
 pub use future::ResponseFuture;
 pub use layer::RetryLayer;
+pub use overrides::RetryOverrides;
 pub use replay::{ReplayBody, Superseded};
 pub use response_body::ResponseBody;
 pub use service::Retry;

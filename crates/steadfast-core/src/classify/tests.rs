@@ -128,3 +128,17 @@ fn errors_are_told_apart_by_type_however_deep_they_sit() {
         assert_eq!(DefaultClassify.error(&*twice), want, "{twice}, boxed twice");
     }
 }
+
+#[test]
+fn a_rule_makes_a_status_retryable_for_its_route_only() {
+    let headers = HeaderMap::new();
+    let endpoint = crate::Endpoint::all_of("*").unwrap();
+    let rule = RouteRule::on(endpoint).with_retried_status(StatusCode::NOT_FOUND);
+    let answer = Answer::new(StatusCode::NOT_FOUND, &headers);
+    assert_eq!(answer.verdict(), Verdict::Permanent(Delivery::Answered));
+    let ruled = Answer {
+        rule: Some(&rule),
+        ..answer
+    };
+    assert_eq!(ruled.verdict(), Verdict::Transient(Delivery::Unprocessed));
+}

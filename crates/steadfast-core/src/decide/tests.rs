@@ -14,7 +14,10 @@ fn situation(verdict: Verdict, safety: Safety) -> Situation {
         safety,
         body: BodyState::Replayable,
         attempts: 1,
+        retries: 0,
         refusals_repeated: 0,
+        admissions_awaited: 0,
+        admitted_in: None,
         hint: Hint::None,
         throttled: false,
         last_wait: Duration::ZERO,
@@ -106,7 +109,7 @@ fn each_question_has_its_reason_and_its_place() {
     s.hint = Hint::Wait(Duration::from_secs(30));
     assert_eq!(no_budget(&s), Decision::Stop(Reason::Deadline));
     // The hint alone would be in time; with the draw it is not.
-    s.hint = Hint::Wait(Duration::from_millis(9_950));
+    s.hint = Hint::Wait(Duration::from_millis(9_990));
     assert_eq!(no_budget(&s), Decision::Stop(Reason::Deadline));
     s.hint = Hint::None;
     assert_eq!(no_budget(&s), Decision::Stop(Reason::KeyExpired));
@@ -164,7 +167,7 @@ fn a_protocol_refusal_is_repeated_once_at_once_and_never_where_attempts_is_one()
     refused.attempts = terms.max_attempts.get();
     let at_once = Next {
         wait: Duration::ZERO,
-        permit: (),
+        permit: Some(()),
         counted: false,
     };
     assert_eq!(run(&terms, &refused), Decision::Retry(at_once));
@@ -216,6 +219,91 @@ fn hint_and_draw_make_one_wait() {
         assert_eq!(wait(&add, &s), ms(by_add), "{hint:?} added");
         assert_eq!(wait(&max, &s), ms(by_max), "{hint:?} as a minimum");
     }
+}
+
+#[test]
+fn a_refusal_of_ours_is_waited_out_once_where_that_is_asked_for() {
+    let backoff = Backoff::default().with_base(ms(1000));
+    let terms = Terms {
+        backoff,
+        admission: Admission::WaitOnce,
+        ..Terms::default()
+    };
+    let never = || -> Option<()> { panic!("the budget was asked") };
+    let mut s = situation(Verdict::Rejected(Reason::CircuitOpen), Safety::Unprotected);
+    s.attempts = 0;
+    s.admitted_in = Some(ms(3000));
+    let waits = Next {
+        wait: ms(3500),
+        permit: None,
+        counted: true,
+    };
+    assert_eq!(decide(&terms, &s, || 0.5, never), Decision::Retry(waits));
+    s.deadline = Deadline::after(s.now, ms(3500));
+    assert_eq!(
+        decide(&terms, &s, || 0.5, never),
+        Decision::Stop(Reason::Deadline)
+    );
+    s.deadline = Deadline::NONE;
+    s.body = BodyState::NotReplayable;
+    assert_eq!(
+        decide(&terms, &s, || 0.5, never),
+        Decision::Stop(Reason::BodyNotReplayable)
+    );
+    s.body = BodyState::Replayable;
+    s.admissions_awaited = 1;
+    assert_eq!(
+        decide(&terms, &s, || 0.5, never),
+        Decision::Stop(Reason::CircuitOpen)
+    );
+    s.admissions_awaited = 0;
+    s.verdict = Verdict::Rejected(Reason::KeyRequired);
+    assert_eq!(
+        decide(&terms, &s, || 0.5, never),
+        Decision::Stop(Reason::KeyRequired)
+    );
+}
+
+/// gRFC A6: no draw, and the limits hold for it as for any other hint.
+#[test]
+fn pushback_replaces_the_wait_and_makes_nothing_retryable() {
+    let never = || -> f64 { panic!("drawn") };
+    let mut s = Situation {
+        hint: Hint::Exactly(ms(1500)),
+        ..transient()
+    };
+    for (hint_rule, hint) in [
+        (HintRule::Add, Duration::ZERO),
+        (HintRule::Max, Duration::ZERO),
+        (HintRule::Add, ms(1500)),
+        (HintRule::Max, ms(1500)),
+    ] {
+        s.hint = Hint::Exactly(hint);
+        let terms = Terms {
+            hint_rule,
+            ..Terms::default()
+        };
+        match decide(&terms, &s, never, || Some(())) {
+            Decision::Retry(next) => assert_eq!(next.wait, hint),
+            other => panic!("{other:?}"),
+        }
+    }
+    let limited = Terms {
+        max_hint: Some(ms(1499)),
+        ..Terms::default()
+    };
+    assert_eq!(run(&limited, &s), Decision::Stop(Reason::HintOverLimit));
+    s.deadline = Deadline::after(s.now, ms(1500));
+    assert_eq!(
+        run(&Terms::default(), &s),
+        Decision::Stop(Reason::Deadline)
+    );
+    s.deadline = Deadline::NONE;
+    s.verdict = Verdict::Permanent(Delivery::Answered);
+    assert_eq!(
+        run(&Terms::default(), &s),
+        Decision::Stop(Reason::NotRetryable)
+    );
 }
 
 /// O-04: at the deadline exactly is too late.
