@@ -36,6 +36,8 @@ pub enum Event<'a> {
     Attempted(Attempted<'a>),
     /// A call ended at a retry layer.
     Ended(Ended<'a>),
+    /// An attempt passed a budget unjudged: nothing on it said whether it was a retry.
+    PassedUnmarked(Subject<'a>),
 }
 
 /// What the events of one call have in common.

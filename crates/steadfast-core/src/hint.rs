@@ -2,9 +2,23 @@
 
 use std::time::{Duration, SystemTime};
 
-use http::{HeaderMap, HeaderName, HeaderValue, header};
+use http::{HeaderMap, HeaderName};
 
-/// What a failed answer says about when to come back. A lower bound, never an upper one.
+mod date;
+mod number;
+mod pushback;
+mod rate_limit;
+mod reset;
+mod sources;
+
+pub use rate_limit::RATE_LIMIT;
+pub use reset::ResetUnit;
+pub use sources::{HintSource, Hints};
+
+/// What a failed answer says about when to come back.
+///
+/// A wait is a lower bound, never an upper one. gRPC's pushback alone is more: it replaces the
+/// own wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hint {
     /// Nothing.
@@ -12,6 +26,9 @@ pub enum Hint {
     None,
     /// Not before this long from now. Zero asks for no wait, and the own backoff applies.
     Wait(Duration),
+    /// After exactly this long, and the backoff begins anew: gRPC's pushback (gRFC A6). It makes
+    /// nothing retryable that is not.
+    Exactly(Duration),
     /// Do not come back.
     Stop,
     /// Something that no rule can read: the own backoff applies, and the event says so.
@@ -26,16 +43,8 @@ pub const MILLISECOND_HEADERS: [HeaderName; 3] = [
 ];
 
 impl Hint {
-    /// Reads a failed answer's hint: the finer `retry-after-ms` family first, then `Retry-After`
-    /// in all its forms (RFC 9110 §10.2.3).
-    ///
-    /// - Seconds or milliseconds: digits, also with a fraction, which is rounded up. More digits
-    ///   than fit mean longer than any limit.
-    /// - Dates in all three forms (§5.6.7), always UTC, measured against the answer's own `Date`
-    ///   unless an `Age` says that it comes from a cache; then, or without a `Date`, against
-    ///   `wall_clock`. A date that has passed asks for no wait.
-    /// - Of several lines the longest wait counts. Negative numbers, signs, exponents and zone
-    ///   names other than GMT are unreadable.
+    /// Reads a failed answer's hint from the sources that need no declaration: gRPC's pushback,
+    /// the finer `retry-after-ms` family, `Retry-After`. The rules are those of [`Hints::read`].
     ///
     /// ```
     /// use std::time::{Duration, SystemTime};
@@ -48,101 +57,65 @@ impl Hint {
     /// assert_eq!(hint, Hint::Wait(Duration::from_millis(1500)));
     /// ```
     pub fn of(headers: &HeaderMap, wall_clock: impl FnOnce() -> SystemTime) -> Self {
-        let mut unreadable = false;
-        for name in &MILLISECOND_HEADERS {
-            match longest(headers, name, |text| number(text, NANOS_PER_MILLI)) {
-                Self::None => {}
-                Self::Unreadable => unreadable = true,
-                hint => return hint,
-            }
+        Hints::default().read(headers, wall_clock)
+    }
+
+    /// Reads gRPC's pushback alone, from an answer's headers or its trailers: `None`,
+    /// [`Exactly`](Self::Exactly) or [`Stop`](Self::Stop).
+    ///
+    /// The value is a signed 32-bit number of milliseconds in plain decimal. A negative one, one
+    /// that cannot be read, and several lines mean "do not retry" (gRFC A6).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use http::{HeaderMap, HeaderValue};
+    /// use steadfast_core::{Hint, grpc};
+    ///
+    /// let mut trailers = HeaderMap::new();
+    /// assert_eq!(Hint::of_pushback(&trailers), Hint::None);
+    /// trailers.insert(grpc::RETRY_PUSHBACK, HeaderValue::from_static("1500"));
+    /// assert_eq!(Hint::of_pushback(&trailers), Hint::Exactly(Duration::from_millis(1500)));
+    /// trailers.insert(grpc::RETRY_PUSHBACK, HeaderValue::from_static("-1"));
+    /// assert_eq!(Hint::of_pushback(&trailers), Hint::Stop);
+    /// ```
+    pub fn of_pushback(headers: &HeaderMap) -> Self {
+        pushback::read(headers)
+    }
+
+    /// How long the peer wants to be left alone, if it said so.
+    pub const fn wait(self) -> Option<Duration> {
+        match self {
+            Self::Wait(wait) | Self::Exactly(wait) => Some(wait),
+            Self::None | Self::Stop | Self::Unreadable => None,
         }
-        let now = std::cell::LazyCell::new(|| answered_at(headers).unwrap_or_else(wall_clock));
-        match longest(headers, &header::RETRY_AFTER, |text| {
-            number(text, NANOS_PER_SECOND).or_else(|| until(text, *now))
-        }) {
-            Self::None if unreadable => Self::Unreadable,
-            hint => hint,
+    }
+
+    /// Of two that rank alike: the longer wait before anything else, then what could not be read.
+    fn or_longer(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Wait(a), Self::Wait(b)) => Self::Wait(a.max(b)),
+            (wait @ Self::Wait(_), _) | (_, wait @ Self::Wait(_)) => wait,
+            (Self::None, other) => other,
+            (this, _) => this,
         }
     }
 }
 
-/// The longest wait that a line of this header asks for.
+/// What all lines of this header ask for: of several the longest wait counts.
 fn longest(
     headers: &HeaderMap,
     name: &HeaderName,
     read: impl Fn(&str) -> Option<Duration>,
 ) -> Hint {
+    let hint_of = |line: &http::HeaderValue| match number::text(line).and_then(&read) {
+        Some(wait) => Hint::Wait(wait),
+        None => Hint::Unreadable,
+    };
     headers
         .get_all(name)
         .iter()
-        .fold(Hint::None, |so_far, line| {
-            match (text(line).and_then(&read), so_far) {
-                (Some(wait), Hint::Wait(longest)) => Hint::Wait(wait.max(longest)),
-                (Some(wait), _) => Hint::Wait(wait),
-                (None, Hint::Wait(longest)) => Hint::Wait(longest),
-                (None, _) => Hint::Unreadable,
-            }
-        })
-}
-
-fn text(value: &HeaderValue) -> Option<&str> {
-    value.to_str().ok().map(str::trim)
-}
-
-const NANOS_PER_SECOND: u64 = 1_000_000_000;
-const NANOS_PER_MILLI: u64 = 1_000_000;
-/// As many digits of a fraction as fit a `u64`.
-const MAX_FRACTION_DIGITS: usize = 18;
-
-/// `digits` or `digits.digits`, in units of so many nanoseconds, rounded up, saturating.
-fn number(text: &str, nanos_per_unit: u64) -> Option<Duration> {
-    let (whole, fraction) = match text.split_once('.') {
-        Some((whole, fraction)) => (whole, Some(fraction)),
-        None => (text, None),
-    };
-    let unit = u128::from(nanos_per_unit);
-    let whole = u128::from(saturating_digits(whole)?).saturating_mul(unit);
-    let part = match fraction {
-        None => 0,
-        Some(digits) => {
-            saturating_digits(digits)?;
-            let (kept, rest) = digits.split_at(digits.len().min(MAX_FRACTION_DIGITS));
-            let scale = 10_u128.pow(kept.len() as u32);
-            let rest = u128::from(rest.bytes().any(|digit| digit != b'0'));
-            let kept = u128::from(saturating_digits(kept)?) + rest;
-            (kept * unit).div_ceil(scale)
-        }
-    };
-    let nanos = whole.saturating_add(part);
-    let secs = u64::try_from(nanos / u128::from(NANOS_PER_SECOND)).unwrap_or(u64::MAX);
-    Some(Duration::new(
-        secs,
-        (nanos % u128::from(NANOS_PER_SECOND)) as u32,
-    ))
-}
-
-/// A run of at least one digit; `u64::MAX` when it does not fit.
-fn saturating_digits(text: &str) -> Option<u64> {
-    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    Some(text.parse().unwrap_or(u64::MAX))
-}
-
-/// The time until an HTTP-date; zero once it has passed.
-fn until(text: &str, now: SystemTime) -> Option<Duration> {
-    let date = httpdate::parse_http_date(text).ok()?;
-    Some(date.duration_since(now).unwrap_or_default())
-}
-
-/// When the answer was made, by the peer's own clock: its skew then cancels out.
-///
-/// A stored answer's `Date` lies `Age` in the past, so it says nothing about now.
-fn answered_at(headers: &HeaderMap) -> Option<SystemTime> {
-    if headers.contains_key(header::AGE) {
-        return None;
-    }
-    httpdate::parse_http_date(text(headers.get(header::DATE)?)?).ok()
+        .map(hint_of)
+        .fold(Hint::None, Hint::or_longer)
 }
 
 #[cfg(test)]

@@ -1,3 +1,4 @@
+use http::{HeaderValue, header};
 use proptest::prelude::*;
 
 use super::*;
