@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use crate::Criticality;
 
+mod capped;
 mod concurrency;
+mod keyed;
 mod rate;
 mod ratio;
 mod refund;
@@ -14,6 +16,7 @@ mod throttle;
 mod window;
 
 pub use concurrency::{ConcurrencyBudget, DEFAULT_CONCURRENCY_MINIMUM, DEFAULT_CONCURRENCY_RATIO};
+pub use keyed::{BudgetFor, KeyedBudget, Target};
 pub use rate::{DEFAULT_RATE, DEFAULT_RATE_INTERVAL, RateBudget};
 pub use ratio::{DEFAULT_RATIO, DEFAULT_WINDOW, RatioBudget};
 pub use refund::{DEFAULT_CAPACITY, DEFAULT_THROTTLED_COST, DEFAULT_TRANSIENT_COST, RefundBudget};

@@ -1,8 +1,8 @@
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::{Ask, Budget, Ending, Permit, Sending, Settle, Used};
+use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::{Criticality, Ratio};
 
 /// Retries per attempt in flight: 20%, as in Envoy.

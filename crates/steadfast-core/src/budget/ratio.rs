@@ -1,8 +1,9 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::window::{AtomicWindow, Steps, Window};
 use super::{Ask, Budget, Ending, Permit, Sending, Settle, Used};
+use crate::sync::{Mutex, MutexGuard};
 use crate::{Criticality, Ratio};
 
 /// Retries per call: one in ten, the per-client budget of the SRE book.

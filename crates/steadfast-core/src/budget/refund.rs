@@ -1,9 +1,9 @@
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 use super::{Ask, Budget, Ending, Permit, Sending, Settle, Used};
 use crate::Criticality;
+use crate::sync::atomic::{AtomicU32, Ordering};
 
 /// Tokens at the start and at most: 500, as in the AWS SDKs' standard mode.
 pub const DEFAULT_CAPACITY: u32 = 500;

@@ -1,11 +1,11 @@
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::{Ask, Budget, Ending, Permit, Sending};
 use crate::Ratio;
+use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// Tokens at the start and at most: 10, the example of gRFC A6 and gRPC's usual setting.
 pub const DEFAULT_MAX_TOKENS: u32 = 10;

@@ -1,6 +1,7 @@
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// A time cut into steps, counted from the first reading of the clock.
 #[derive(Debug)]
