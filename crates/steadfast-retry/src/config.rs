@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use steadfast_core::budget::RatioBudget;
 use steadfast_core::decide::{Admission, HintRule, Strictness, Terms};
-use steadfast_core::{Backoff, Budget, Classify, DefaultClassify, Observe, Random, RouteRule};
+use steadfast_core::grpc::RetryableCodes;
+use steadfast_core::{
+    Backoff, Budget, Classify, DefaultClassify, Hints, Observe, Random, RouteRule,
+};
 
 /// From a call's start to its answer's head, waits included, where no deadline is shorter: 30 s,
 /// the usual patience of a gateway in front.
@@ -47,8 +50,29 @@ pub struct RetryConfig {
     pub(crate) budget: Arc<dyn Budget>,
     pub(crate) classify: Arc<dyn Classify>,
     pub(crate) rules: Vec<RouteRule>,
+    pub(crate) hints: Hints,
+    pub(crate) retryable_codes: RetryableCodes,
+    pub(crate) commit: Commit,
     pub(crate) observer: Option<Arc<dyn Observe>>,
     pub(crate) random: Random,
+}
+
+/// When an answer counts as the caller's, so that no other attempt may follow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Commit {
+    /// With its head; for gRPC with its first frame, so that a status that comes alone in the
+    /// trailers can still be answered by another attempt. The default.
+    #[default]
+    FirstFrame,
+    /// With its head, also for gRPC: as gRFC A6 has it.
+    Head,
+    /// With its end: the body is read first, so that one that breaks can be asked for again. A
+    /// body longer than `limit` bytes is handed on when that many were read. For small answers
+    /// that are of no use in part; not for streams.
+    WholeBody {
+        /// Bytes that are read at most.
+        limit: usize,
+    },
 }
 
 impl Default for RetryConfig {
@@ -62,6 +86,9 @@ impl Default for RetryConfig {
             budget: Arc::new(RatioBudget::default()),
             classify: Arc::new(DefaultClassify),
             rules: Vec::new(),
+            hints: Hints::default(),
+            retryable_codes: RetryableCodes::default(),
+            commit: Commit::default(),
             observer: None,
             random: Random::new(),
         }
@@ -124,6 +151,27 @@ impl RetryConfig {
     #[must_use]
     pub fn with_rule(mut self, rule: RouteRule) -> Self {
         self.rules.push(rule);
+        self
+    }
+
+    /// Sets which headers of a failed answer say when to come back. Default: [`Hints::default`].
+    #[must_use]
+    pub fn with_hints(mut self, hints: Hints) -> Self {
+        self.hints = hints;
+        self
+    }
+
+    /// Sets which gRPC codes a repeat may cure. Default: UNAVAILABLE.
+    #[must_use]
+    pub fn with_retryable_codes(mut self, codes: RetryableCodes) -> Self {
+        self.retryable_codes = codes;
+        self
+    }
+
+    /// Sets when an answer counts as the caller's. Default: [`Commit::FirstFrame`].
+    #[must_use]
+    pub fn with_commit(mut self, commit: Commit) -> Self {
+        self.commit = commit;
         self
     }
 
@@ -218,6 +266,21 @@ impl RetryConfig {
     /// What to do when a layer of ours refuses an attempt.
     pub const fn admission(&self) -> Admission {
         self.terms.admission
+    }
+
+    /// Which headers of a failed answer say when to come back.
+    pub const fn hints(&self) -> &Hints {
+        &self.hints
+    }
+
+    /// Which gRPC codes a repeat may cure.
+    pub const fn retryable_codes(&self) -> RetryableCodes {
+        self.retryable_codes
+    }
+
+    /// When an answer counts as the caller's.
+    pub const fn commit(&self) -> Commit {
+        self.commit
     }
 
     /// The rules about routes, in the order in which they are asked.

@@ -1,13 +1,13 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use bytes::{Buf, BufMut, BytesMut};
 use http::response;
 use http_body::Body;
 use pin_project_lite::pin_project;
+use steadfast_core::BoxError;
 
 use crate::last::LastAnswer;
-use crate::response_body::KeptAnswer;
+use crate::response_body::{Frames, in_bytes};
 
 pin_project! {
     /// The answer of a failed attempt, read while the call waits, so that its connection is free
@@ -16,15 +16,15 @@ pin_project! {
         #[pin]
         body: R,
         head: Option<Box<response::Parts>>,
-        kept: Option<KeptAnswer>,
-        buffer: BytesMut,
-        keep_limit: usize,
+        // `None` once it is too long to keep.
+        kept: Option<Frames>,
+        keep_room: usize,
         room: usize,
         ended: bool,
     }
 }
 
-impl<R: Body> Drain<R> {
+impl<R: Body<Error: Into<BoxError>>> Drain<R> {
     /// Reads at most `drain_limit` bytes and keeps a body of at most `keep_limit`.
     pub(crate) fn new(
         head: response::Parts,
@@ -34,9 +34,8 @@ impl<R: Body> Drain<R> {
         Self {
             body,
             head: Some(Box::new(head)),
-            kept: Some(KeptAnswer::default()),
-            buffer: BytesMut::new(),
-            keep_limit,
+            kept: Some(Frames::new()),
+            keep_room: keep_limit,
             room: drain_limit,
             ended: false,
         }
@@ -50,28 +49,29 @@ impl<R: Body> Drain<R> {
                 *this.ended = true;
                 break;
             }
-            match ready!(this.body.as_mut().poll_frame(cx)) {
-                None => *this.ended = true,
-                Some(Err(_)) => *this.room = 0,
-                Some(Ok(frame)) => match frame.into_data() {
-                    Ok(data) => {
-                        // An endless row of empty frames must end too.
-                        *this.room = this.room.saturating_sub(data.remaining().max(1));
-                        if this.buffer.len() + data.remaining() > *this.keep_limit {
-                            *this.kept = None;
-                        }
-                        if this.kept.is_some() {
-                            this.buffer.put(data);
-                        }
-                    }
-                    Err(frame) => {
-                        *this.room -= 1;
-                        let trailers = frame.into_trailers().ok();
-                        if let Some(kept) = this.kept.as_mut() {
-                            kept.trailers = trailers;
-                        }
-                    }
-                },
+            let hint = this.body.size_hint();
+            let Some(frame) = in_bytes(ready!(this.body.as_mut().poll_frame(cx))) else {
+                *this.ended = true;
+                break;
+            };
+            let Ok(frame) = frame else {
+                *this.room = 0;
+                break;
+            };
+            let data = frame.data_ref().map_or(0, |data| data.len());
+            // An endless row of empty frames must end too.
+            *this.room = this.room.saturating_sub(data.max(1));
+            match this.keep_room.checked_sub(data) {
+                Some(left) => *this.keep_room = left,
+                None => *this.kept = None,
+            }
+            // Empty frames are worth nothing to the caller, and without a bound in bytes.
+            if let Some(kept) = this
+                .kept
+                .as_mut()
+                .filter(|_| data > 0 || frame.is_trailers())
+            {
+                kept.push_back((hint, Ok(frame)));
             }
         }
         Poll::Ready(())
@@ -82,8 +82,6 @@ impl<R: Body> Drain<R> {
         let this = self.project();
         let head = *this.head.take()?;
         let body = this.kept.take().filter(|_| *this.ended);
-        let data = std::mem::take(this.buffer).freeze();
-        let body = body.map(|kept| KeptAnswer { data, ..kept });
         Some(Box::new(LastAnswer { head, body }))
     }
 }

@@ -5,7 +5,7 @@ use steadfast_core::{BoxError, Cut, Elapsed, Failure, Report};
 
 use crate::ResponseBody;
 use crate::attempts::End;
-use crate::response_body::KeptAnswer;
+use crate::response_body::Frames;
 
 /// The last word of the attempts before this one.
 pub(crate) enum Last {
@@ -17,7 +17,7 @@ pub(crate) enum Last {
 pub(crate) struct LastAnswer {
     pub(crate) head: response::Parts,
     /// The body, if all of it was read and small.
-    pub(crate) body: Option<KeptAnswer>,
+    pub(crate) body: Option<Frames>,
 }
 
 type Handed<R> = Result<Response<ResponseBody<R>>, BoxError>;
@@ -27,12 +27,12 @@ type Handed<R> = Result<Response<ResponseBody<R>>, BoxError>;
 /// An attempt that could not be sent does not replace an answer that the peer gave before.
 pub(crate) fn hand_on<R>(
     end: End,
-    result: Option<Result<(response::Parts, R), BoxError>>,
+    result: Option<Result<(response::Parts, ResponseBody<R>), BoxError>>,
     last: Option<Last>,
 ) -> Handed<R> {
     let report = end.report;
     let (error, last) = match (result, last) {
-        (Some(Ok((head, body))), _) => return Ok(answer(report, head, ResponseBody::live(body))),
+        (Some(Ok((head, body))), _) => return Ok(answer(report, head, body)),
         (Some(Err(error)), last) => (error, last),
         (None, Some(Last::Error(error))) if end.unsent => (error, None),
         (None, last) => (Elapsed::new(report.elapsed, Cut::Deadline).into(), last),

@@ -1,22 +1,32 @@
 #![doc = include_str!("../README.md")]
 
 mod attempts;
+mod budget_layer;
 mod call;
 mod clock;
 mod config;
 mod drain;
 mod future;
+mod hint_layer;
+mod hold;
 mod last;
 mod layer;
 mod overrides;
 mod replay;
 mod response_body;
 mod service;
+#[cfg(feature = "tower")]
+pub mod tower_compat;
 
+pub use budget_layer::{
+    AttemptMark, BudgetFuture, BudgetLayer, Budgeted, CountAttempts, CountAttemptsLayer,
+};
 pub use config::{
-    DEFAULT_DRAIN_LIMIT, DEFAULT_KEEP_LIMIT, DEFAULT_REPLAY_LIMIT, DEFAULT_TOTAL_LIMIT, RetryConfig,
+    Commit, DEFAULT_DRAIN_LIMIT, DEFAULT_KEEP_LIMIT, DEFAULT_REPLAY_LIMIT, DEFAULT_TOTAL_LIMIT,
+    RetryConfig,
 };
 pub use future::ResponseFuture;
+pub use hint_layer::{HintFuture, HintLayer, ReadHint};
 pub use layer::RetryLayer;
 pub use overrides::RetryOverrides;
 pub use replay::{ReplayBody, Superseded};

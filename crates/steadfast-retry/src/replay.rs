@@ -113,6 +113,21 @@ impl<B> Replay<B> {
         }
     }
 
+    /// Whether all of the body has gone out: what the peer says now is no early answer.
+    pub(crate) fn has_ended(&self) -> bool
+    where
+        B: Body,
+    {
+        match &self.0 {
+            Handle::Empty(_) => true,
+            Handle::Once => false,
+            Handle::Shared(shared) => {
+                let state = shared.lock();
+                state.source.as_ref().is_none_or(Body::is_end_stream) && !state.failed
+            }
+        }
+    }
+
     /// The body of the next attempt; every earlier one is superseded. `None` if it cannot be.
     pub(crate) fn again(&self) -> Option<ReplayBody<B>> {
         match &self.0 {

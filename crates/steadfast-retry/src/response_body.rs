@@ -1,8 +1,8 @@
+use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::{Buf, Bytes};
-use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 use steadfast_core::BoxError;
@@ -10,39 +10,53 @@ use steadfast_core::BoxError;
 pin_project! {
     /// The body of an answer that passed a retry layer: the peer's own, or what was kept of the
     /// last answer when a later attempt could not be sent.
+    ///
+    /// Frames, their order, the end flag and the size hint are those of the peer's body, also
+    /// where its beginning was read before it was handed on.
     #[derive(Debug)]
     pub struct ResponseBody<R> {
+        // What was read before.
+        frames: Frames,
         #[pin]
-        repr: Repr<R>,
+        rest: Rest<R>,
     }
 }
 
 pin_project! {
-    #[project = ReprProj]
+    #[project = RestProj]
     #[derive(Debug)]
-    enum Repr<R> {
+    enum Rest<R> {
         Live { #[pin] body: R },
-        Kept { kept: KeptAnswer },
+        Held { body: Pin<Box<R>> },
+        Nothing,
     }
 }
 
-/// The whole body of an answer, read during a wait.
-#[derive(Debug, Default)]
-pub(crate) struct KeptAnswer {
-    pub(crate) data: Bytes,
-    pub(crate) trailers: Option<HeaderMap>,
-}
+/// Frames that were read, and perhaps the error after them, each with the size hint before it.
+pub(crate) type Frames = VecDeque<(SizeHint, Result<Frame<Bytes>, BoxError>)>;
 
 impl<R> ResponseBody<R> {
+    /// The peer's own.
     pub(crate) const fn live(body: R) -> Self {
         Self {
-            repr: Repr::Live { body },
+            frames: Frames::new(),
+            rest: Rest::Live { body },
         }
     }
 
-    pub(crate) const fn kept(kept: KeptAnswer) -> Self {
+    /// All that there is.
+    pub(crate) const fn kept(frames: Frames) -> Self {
         Self {
-            repr: Repr::Kept { kept },
+            frames,
+            rest: Rest::Nothing,
+        }
+    }
+
+    /// What was read, and then the rest.
+    pub(crate) const fn held(frames: Frames, body: Pin<Box<R>>) -> Self {
+        Self {
+            frames,
+            rest: Rest::Held { body },
         }
     }
 }
@@ -58,38 +72,44 @@ where
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        match self.project().repr.project() {
-            ReprProj::Live { body } => body.poll_frame(cx).map(|frame| {
-                // Costs nothing where the data are `Bytes` already.
-                let bytes = |mut data: R::Data| data.copy_to_bytes(data.remaining());
-                Some(
-                    frame?
-                        .map(|frame| frame.map_data(bytes))
-                        .map_err(Into::into),
-                )
-            }),
-            ReprProj::Kept { kept } if !kept.data.is_empty() => {
-                Poll::Ready(Some(Ok(Frame::data(std::mem::take(&mut kept.data)))))
-            }
-            ReprProj::Kept { kept } => Poll::Ready(
-                kept.trailers
-                    .take()
-                    .map(|trailers| Ok(Frame::trailers(trailers))),
-            ),
+        let this = self.project();
+        if let Some((_, frame)) = this.frames.pop_front() {
+            return Poll::Ready(Some(frame));
+        }
+        match this.rest.project() {
+            RestProj::Live { body } => body.poll_frame(cx).map(in_bytes),
+            RestProj::Held { body } => body.as_mut().poll_frame(cx).map(in_bytes),
+            RestProj::Nothing => Poll::Ready(None),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        match &self.repr {
-            Repr::Live { body } => body.is_end_stream(),
-            Repr::Kept { kept } => kept.data.is_empty() && kept.trailers.is_none(),
-        }
+        self.frames.is_empty()
+            && match &self.rest {
+                Rest::Live { body } => body.is_end_stream(),
+                Rest::Held { body } => body.is_end_stream(),
+                Rest::Nothing => true,
+            }
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.repr {
-            Repr::Live { body } => body.size_hint(),
-            Repr::Kept { kept } => SizeHint::with_exact(kept.data.len() as u64),
+        match (self.frames.front(), &self.rest) {
+            (Some((hint, _)), _) => *hint,
+            (None, Rest::Live { body }) => body.size_hint(),
+            (None, Rest::Held { body }) => body.size_hint(),
+            (None, Rest::Nothing) => SizeHint::with_exact(0),
         }
     }
+}
+
+/// Costs nothing where the data are `Bytes` already.
+pub(crate) fn in_bytes<D: Buf, E: Into<BoxError>>(
+    frame: Option<Result<Frame<D>, E>>,
+) -> Option<Result<Frame<Bytes>, BoxError>> {
+    let bytes = |mut data: D| data.copy_to_bytes(data.remaining());
+    Some(
+        frame?
+            .map(|frame| frame.map_data(bytes))
+            .map_err(Into::into),
+    )
 }

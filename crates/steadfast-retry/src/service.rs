@@ -39,7 +39,7 @@ impl<S, B, R> Service<Request<B>> for Retry<S>
 where
     S: Service<Request<ReplayBody<B>>, Response = Response<R>, Error: Into<BoxError>> + Clone,
     B: Body<Error: Into<BoxError>> + Unpin,
-    R: Body,
+    R: Body<Error: Into<BoxError>>,
 {
     type Response = Response<ResponseBody<R>>;
     type Error = BoxError;

@@ -1,0 +1,182 @@
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use http::{Request, Response, response};
+use http_body::Body;
+use steadfast_core::budget::Permit;
+use steadfast_core::decide::BodyState;
+use steadfast_core::{AttemptResult, BoxError, Deadline, Verdict};
+use tokio::time::sleep;
+use tower_service::Service;
+
+use super::wait::poll_deadline;
+use super::{NextAttempt, ResponseFuture, State, StateProj, Turn};
+use crate::attempts::Brought;
+use crate::call::Step;
+use crate::drain::Drain;
+use crate::hold::{Held, Hold};
+use crate::last::{Last, LastAnswer, hand_on};
+use crate::replay::Replay;
+use crate::{ReplayBody, ResponseBody};
+
+/// What an attempt ended with.
+enum Ended<R> {
+    Answer(response::Parts, R),
+    Held(Hold<R>),
+    Error(BoxError),
+}
+
+impl<S, B, R> ResponseFuture<S, S::Future, B, R>
+where
+    S: Service<Request<ReplayBody<B>>, Response = Response<R>, Error: Into<BoxError>> + Clone,
+    B: Body<Error: Into<BoxError>> + Unpin,
+    R: Body<Error: Into<BoxError>>,
+{
+    /// An attempt is on its way.
+    pub(super) fn poll_attempt(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Turn<R>> {
+        let mut this = self.as_mut().project();
+        let StateProj::Calling { attempt } = this.state.as_mut().project() else {
+            return Poll::Ready(None);
+        };
+        let Poll::Ready(result) = attempt.poll(cx) else {
+            return self.poll_out_of_time(cx);
+        };
+        let (head, answer) = match result {
+            Ok(response) => response.into_parts(),
+            Err(error) => {
+                let error = error.into();
+                let brought = this.call.read_error(&*error);
+                return Poll::Ready(self.go_on(brought, Ended::Error(error)));
+            }
+        };
+        let brought = this.call.read_answer(&head);
+        if brought.verdict.is_success() && !answer.is_end_stream() {
+            let uploaded = this.replay.as_ref().is_some_and(Replay::has_ended);
+            if let Some(until) = this.call.holds(&head, uploaded) {
+                let hold = Some(Hold::new(head, answer, until));
+                this.state.set(State::Holding { hold });
+                return Poll::Ready(None);
+            }
+        }
+        Poll::Ready(self.go_on(brought, Ended::Answer(head, answer)))
+    }
+
+    /// An answer that looks well is read a little before it is handed on.
+    pub(super) fn poll_hold(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Turn<R>> {
+        let mut this = self.as_mut().project();
+        let StateProj::Holding { hold } = this.state.as_mut().project() else {
+            return Poll::Ready(None);
+        };
+        let Some(Poll::Ready(held)) = hold.as_mut().map(|hold| hold.poll_hold(cx)) else {
+            return self.poll_out_of_time(cx);
+        };
+        let Some(hold) = hold.take() else {
+            return Poll::Ready(None);
+        };
+        let success = Brought::new(Verdict::Success);
+        let brought = match (held, hold.error()) {
+            (Held::Broke, Some(error)) => this.call.read_error(&**error),
+            (Held::Trailers(trailers), _) => this
+                .call
+                .read_status(hold.head(), &trailers)
+                .unwrap_or(success),
+            (Held::Well | Held::Broke, _) => success,
+        };
+        Poll::Ready(self.go_on(brought, Ended::Held(hold)))
+    }
+
+    fn poll_out_of_time(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Turn<R>> {
+        let this = self.project();
+        ready!(poll_deadline(this.timer, this.call.deadline(), cx));
+        let end = this.call.out_of_time(true);
+        Poll::Ready(Some(hand_on(end, None, this.last.take())))
+    }
+
+    /// An attempt has ended: the end of the call, or the wait before the next one.
+    fn go_on(self: Pin<&mut Self>, brought: Brought, ended: Ended<R>) -> Turn<R> {
+        let mut this = self.project();
+        let replay = this.replay.as_ref();
+        let body = || replay.map_or(BodyState::Replayable, Replay::state);
+        let step = match &ended {
+            Ended::Answer(head, _) => {
+                this.call
+                    .on_ending(brought, AttemptResult::Status(head.status), body)
+            }
+            Ended::Held(hold) => {
+                let status = AttemptResult::Status(hold.head().status);
+                let result = hold
+                    .error()
+                    .map_or(status, |error| AttemptResult::Error(&**error));
+                this.call.on_ending(brought, result, body)
+            }
+            Ended::Error(error) => {
+                this.call
+                    .on_ending(brought, AttemptResult::Error(&**error), body)
+            }
+        };
+        let (next, unsent) = match step {
+            Step::End(end) => {
+                // Committed: an upload that goes on keeps nothing more.
+                *this.replay = None;
+                return Some(hand_on(end, Some(ended.into_result()), this.last.take()));
+            }
+            Step::Again { next, unsent } => (next, unsent),
+        };
+        let again = (replay.and_then(Replay::again)).zip(this.call.next_head(next.counted));
+        let Some((body, head)) = again else {
+            // The upload went on past its bound while this was decided.
+            let end = this.call.no_body();
+            return Some(hand_on(end, Some(ended.into_result()), this.last.take()));
+        };
+        let (drain, last) = ended.into_last(this.call.config().answer_limits());
+        // An attempt that did not leave is not the peer's last word.
+        if last.is_some() && !(unsent && this.last.is_some()) {
+            *this.last = last;
+        }
+        // A wait of zero takes no timer, and one for longer than anybody lives would overflow.
+        let wait = next.wait.min(Deadline::NO_LIMIT);
+        this.timer.set((!wait.is_zero()).then(|| sleep(wait)));
+        let next = NextAttempt {
+            permit: next.permit.unwrap_or(Permit::free()),
+            counted: next.counted,
+            request: Request::from_parts(head, body),
+        };
+        this.state.set(State::Waiting {
+            drain,
+            next: Some(Box::new(next)),
+        });
+        None
+    }
+}
+
+impl<R: Body<Error: Into<BoxError>>> Ended<R> {
+    /// To hand on as it is.
+    fn into_result(self) -> Result<(response::Parts, ResponseBody<R>), BoxError> {
+        match self {
+            Self::Answer(head, body) => Ok((head, ResponseBody::live(body))),
+            Self::Held(hold) => Ok(hold.into_answer()),
+            Self::Error(error) => Err(error),
+        }
+    }
+
+    /// To keep while the call goes on: what is to be read yet, or what is there.
+    fn into_last(self, limits: (usize, usize)) -> (Option<Drain<R>>, Option<Last>) {
+        match self {
+            Self::Answer(head, body) => (Some(Drain::new(head, body, limits)), None),
+            Self::Error(error) => (None, Some(Last::Error(error))),
+            Self::Held(hold) => {
+                let (head, mut frames) = hold.into_parts();
+                let last = match frames.pop_back() {
+                    Some((_, Err(error))) => Last::Error(error),
+                    frame => {
+                        frames.extend(frame);
+                        let body = Some(frames);
+                        Last::Answer(Box::new(LastAnswer { head, body }))
+                    }
+                };
+                (None, Some(last))
+            }
+        }
+    }
+}
