@@ -1,4 +1,4 @@
-use http::{HeaderValue, header};
+use http::HeaderValue;
 use proptest::prelude::*;
 
 use super::*;

@@ -3,12 +3,16 @@
 
 mod answers;
 mod bodies;
+mod budget_layer;
 mod budgets;
 mod cancellation;
 mod cost;
 mod grpc;
+mod hint_layer;
 mod hints;
 mod limits;
 mod readiness;
 mod rules;
 mod stack;
+#[cfg(feature = "tower")]
+mod tower_compat;
