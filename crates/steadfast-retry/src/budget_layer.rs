@@ -42,7 +42,9 @@ use mark::Place;
 ///
 /// The bound is the budget's own, whatever the loop wants: below a [`RatioBudget`] of 10%, 1,000
 /// calls cause at most 1,100 attempts. An attempt that ends, also by being dropped, is told to the
-/// budget once.
+/// budget once, by what its head or its error means: a gRPC status in trailers is not seen, which
+/// matters to the budgets that live on successes (`ThrottleBudget`, `RefundBudget`). An attempt
+/// that one of our layers refuses further below was none: it costs nothing and is not counted.
 ///
 /// ```
 /// use http::{Request, Response};
