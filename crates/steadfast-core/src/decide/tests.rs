@@ -294,10 +294,7 @@ fn pushback_replaces_the_wait_and_makes_nothing_retryable() {
     };
     assert_eq!(run(&limited, &s), Decision::Stop(Reason::HintOverLimit));
     s.deadline = Deadline::after(s.now, ms(1500));
-    assert_eq!(
-        run(&Terms::default(), &s),
-        Decision::Stop(Reason::Deadline)
-    );
+    assert_eq!(run(&Terms::default(), &s), Decision::Stop(Reason::Deadline));
     s.deadline = Deadline::NONE;
     s.verdict = Verdict::Permanent(Delivery::Answered);
     assert_eq!(
