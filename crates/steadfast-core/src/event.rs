@@ -46,18 +46,31 @@ pub enum Event<'a> {
 pub struct Subject<'a> {
     /// Authority without userinfo, else Host, else the name an adapter gave.
     pub destination: Option<&'a str>,
-    /// The request's method.
-    pub method: &'a Method,
+    /// The request's method, where the call is a request.
+    pub method: Option<&'a Method>,
+    /// The operation's name, where the call has one.
+    pub operation: Option<&'a str>,
     /// What a repeat may do.
     pub safety: Safety,
 }
 
 impl<'a> Subject<'a> {
-    /// A subject of these facts.
+    /// A request of these facts.
     pub const fn new(destination: Option<&'a str>, method: &'a Method, safety: Safety) -> Self {
         Self {
             destination,
-            method,
+            method: Some(method),
+            operation: None,
+            safety,
+        }
+    }
+
+    /// An operation that is no request.
+    pub const fn operation(name: Option<&'a str>, safety: Safety) -> Self {
+        Self {
+            destination: None,
+            method: None,
+            operation: name,
             safety,
         }
     }
@@ -114,6 +127,8 @@ pub enum AttemptResult<'a> {
     Status(StatusCode),
     /// An error. Its text is the peer's and may hold an address: print kinds, not text.
     Error(&'a (dyn Error + 'static)),
+    /// What an operation that is no request came to.
+    Operation,
 }
 
 impl fmt::Debug for AttemptResult<'_> {
@@ -121,6 +136,7 @@ impl fmt::Debug for AttemptResult<'_> {
         match self {
             Self::Status(status) => write!(f, "Status({})", status.as_u16()),
             Self::Error(_) => f.write_str("Error"),
+            Self::Operation => f.write_str("Operation"),
         }
     }
 }

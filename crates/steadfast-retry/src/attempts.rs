@@ -238,6 +238,11 @@ impl Attempts {
         self.admissions_awaited += u32::from(next.permit.is_none());
         self.last_wait = next.wait;
         self.retries += u32::from(next.counted);
+        if let Hint::Exactly(_) = brought.hint {
+            // Pushback begins the backoff anew (gRFC A6).
+            self.retries = 0;
+            self.last_wait = Duration::ZERO;
+        }
         Ok(next)
     }
 

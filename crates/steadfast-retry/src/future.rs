@@ -22,6 +22,8 @@ use crate::{ReplayBody, ResponseBody, RetryConfig};
 mod attempt;
 mod wait;
 
+pub(crate) use wait::poll_deadline;
+
 pin_project! {
     /// The future of a call: attempts and the waits between them.
     ///

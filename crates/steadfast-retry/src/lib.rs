@@ -11,6 +11,7 @@ mod hint_layer;
 mod hold;
 mod last;
 mod layer;
+mod operation;
 mod overrides;
 mod replay;
 mod response_body;
@@ -28,6 +29,7 @@ pub use config::{
 pub use future::ResponseFuture;
 pub use hint_layer::{HintFuture, HintLayer, ReadHint};
 pub use layer::RetryLayer;
+pub use operation::{Judgement, Operation, operation};
 pub use overrides::RetryOverrides;
 pub use replay::{ReplayBody, Superseded};
 pub use response_body::ResponseBody;

@@ -1,1 +1,6 @@
-//! Whole stacks; see `tests/it`.
+//! Whole stacks on real sockets and a real database; see `tests/it`.
+
+/// The examples of the project's README compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

@@ -82,7 +82,7 @@ where
 }
 
 /// Ready when the deadline has come; registers a timer for it if there is none yet.
-pub(super) fn poll_deadline(
+pub(crate) fn poll_deadline(
     mut timer: Pin<&mut Option<Sleep>>,
     deadline: Deadline,
     cx: &mut Context<'_>,

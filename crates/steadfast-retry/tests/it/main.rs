@@ -11,6 +11,7 @@ mod grpc;
 mod hint_layer;
 mod hints;
 mod limits;
+mod operation;
 mod readiness;
 mod rules;
 mod stack;
