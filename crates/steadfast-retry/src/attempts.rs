@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 use steadfast_core::budget::{Ask, Ending, Permit, Sending};
 use steadfast_core::decide::{BodyState, Decision, Next, Situation, Strictness, Terms, decide};
 use steadfast_core::{
-    CallContext, Criticality, Deadline, Delivery, Draws, Hint, Outcome, Reason, Report, Safety,
-    Verdict,
+    Budget, CallContext, Criticality, Deadline, Delivery, Draws, Hint, Outcome, Reason, Report,
+    Safety, Verdict,
 };
 
 use crate::{RetryConfig, RetryOverrides, clock};
@@ -13,6 +13,8 @@ use crate::{RetryConfig, RetryOverrides, clock};
 /// The attempts of one call: what was sent, what may follow. It knows no HTTP.
 pub(crate) struct Attempts {
     config: Arc<RetryConfig>,
+    /// Where it is not the config's.
+    budget: Option<Arc<dyn Budget>>,
     terms: Terms,
     safety: Safety,
     key_lives_until: Deadline,
@@ -36,6 +38,8 @@ pub(crate) struct Attempts {
 
 /// What a call begins with.
 pub(crate) struct Opening {
+    pub(crate) started: Instant,
+    pub(crate) budget: Option<Arc<dyn Budget>>,
     pub(crate) safety: Safety,
     pub(crate) key_lives_until: Deadline,
     pub(crate) deadline: Deadline,
@@ -75,7 +79,7 @@ pub(crate) type Decided = Result<Next<Permit>, Option<Reason>>;
 
 impl Attempts {
     pub(crate) fn begin(config: &Arc<RetryConfig>, opening: Opening) -> Self {
-        let started = clock::now();
+        let started = opening.started;
         let (mut terms, mut total_limit) = (config.terms, config.total_limit);
         if let Some(overrides) = opening.overrides {
             overrides.apply(&mut terms, &mut total_limit);
@@ -85,6 +89,7 @@ impl Attempts {
             .earliest(CallContext::current_deadline());
         Self {
             config: config.clone(),
+            budget: opening.budget,
             terms,
             safety: opening.safety,
             key_lives_until: opening.key_lives_until,
@@ -106,6 +111,10 @@ impl Attempts {
 
     pub(crate) fn config(&self) -> &RetryConfig {
         &self.config
+    }
+
+    fn budget(&self) -> &dyn Budget {
+        &**self.budget.as_ref().unwrap_or(&self.config.budget)
     }
 
     pub(crate) const fn safety(&self) -> Safety {
@@ -170,7 +179,7 @@ impl Attempts {
             Sending::First
         };
         if sending == Sending::First {
-            self.config.budget.on_call(self.started);
+            self.budget().on_call(self.started);
         }
         self.in_flight = Some((sending, permit));
     }
@@ -181,7 +190,7 @@ impl Attempts {
             return;
         };
         self.went_out |= ending != Ending::NotSent;
-        self.config.budget.on_outcome(sending, ending, self.started);
+        self.budget().on_outcome(sending, ending, self.started);
         if ending == Ending::Success {
             permit.succeeded();
         }
@@ -222,13 +231,19 @@ impl Attempts {
         let mut ask = Ask::new(now);
         ask.throttled = brought.throttled;
         ask.criticality = self.criticality;
-        let Self { config, draws, .. } = self;
+        let Self {
+            config,
+            budget,
+            draws,
+            ..
+        } = self;
+        let budget = budget.as_ref().unwrap_or(&config.budget);
         let draw = || {
             draws
                 .get_or_insert_with(|| Box::new(config.random.draws()))
                 .draw()
         };
-        let reserve = || config.budget.reserve(ask);
+        let reserve = || budget.reserve(ask);
         let next = match decide(&self.terms, &situation, draw, reserve) {
             Decision::Done => return Err(None),
             Decision::Stop(reason) => return Err(Some(reason)),

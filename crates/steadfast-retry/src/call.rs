@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::{HeaderMap, Method, StatusCode, header, request, response};
-use steadfast_core::budget::{Ending, Permit};
+use steadfast_core::budget::{Ending, Permit, Target};
 use steadfast_core::decide::{BodyState, Next};
 use steadfast_core::grpc::Code;
 use steadfast_core::{
@@ -43,7 +43,12 @@ impl Call {
         });
         let state = CallState::of(&head.extensions);
         let key = state.and_then(CallState::key);
+        let started = clock::now();
+        let target = || Target::of(&head.method, &head.uri, &head.headers, &head.extensions);
+        let budget_for = config.budget_for.as_ref();
         let opening = Opening {
+            started,
+            budget: budget_for.map(|choice| choice.budget_for(target(), started)),
             safety: safety(rule.map(|at| &config.rules[at]), state, head),
             key_lives_until: key.map_or(Deadline::NONE, |key| key.lives_until()),
             deadline: state.map_or(Deadline::NONE, CallState::deadline),

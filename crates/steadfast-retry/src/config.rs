@@ -3,7 +3,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use steadfast_core::budget::RatioBudget;
+use steadfast_core::budget::{BudgetFor, RatioBudget};
 use steadfast_core::decide::{Admission, HintRule, Strictness, Terms};
 use steadfast_core::grpc::RetryableCodes;
 use steadfast_core::{
@@ -48,6 +48,7 @@ pub struct RetryConfig {
     pub(crate) keep_limit: usize,
     pub(crate) drain_limit: usize,
     pub(crate) budget: Arc<dyn Budget>,
+    pub(crate) budget_for: Option<Arc<dyn BudgetFor>>,
     pub(crate) classify: Arc<dyn Classify>,
     pub(crate) rules: Vec<RouteRule>,
     pub(crate) hints: Hints,
@@ -84,6 +85,7 @@ impl Default for RetryConfig {
             keep_limit: DEFAULT_KEEP_LIMIT,
             drain_limit: DEFAULT_DRAIN_LIMIT,
             budget: Arc::new(RatioBudget::default()),
+            budget_for: None,
             classify: Arc::new(DefaultClassify),
             rules: Vec::new(),
             hints: Hints::default(),
@@ -213,6 +215,17 @@ impl RetryConfig {
     #[must_use]
     pub fn with_budget(mut self, budget: impl Budget) -> Self {
         self.budget = Arc::new(budget);
+        self.budget_for = None;
+        self
+    }
+
+    /// Sets what chooses the budget of each call, for all its attempts: one for each destination
+    /// or endpoint, with a [`KeyedBudget`](steadfast_core::budget::KeyedBudget), or by a key of
+    /// your own. [`operation`](crate::operation())s, which have no target, use the last
+    /// [`with_budget`](Self::with_budget). Default: one budget for all calls.
+    #[must_use]
+    pub fn with_budget_for(mut self, choice: impl BudgetFor) -> Self {
+        self.budget_for = Some(Arc::new(choice));
         self
     }
 

@@ -73,6 +73,8 @@ where
     E: Into<BoxError>,
 {
     let opening = Opening {
+        started: clock::now(),
+        budget: None,
         safety,
         key_lives_until: Deadline::NONE,
         deadline: Deadline::NONE,

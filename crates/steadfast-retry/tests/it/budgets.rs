@@ -3,8 +3,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use steadfast_core::budget::{
-    Ask, Budget, ConcurrencyBudget, Ending, Permit, RatioBudget, RefundBudget, Sending,
-    ThrottleBudget,
+    Ask, Budget, ConcurrencyBudget, Ending, KeyedBudget, Permit, RatioBudget, RefundBudget,
+    Sending, ThrottleBudget,
 };
 use steadfast_core::{Outcome, Ratio, Reason};
 use tower::{Layer, ServiceExt};
@@ -88,6 +88,25 @@ async fn one_handle_is_one_budget_for_several_stacks() {
     run(&one, get()).await.unwrap();
     run(&two, get()).await.unwrap();
     assert_eq!((first.calls(), second.calls()), (2, 2));
+}
+
+/// One destination that is down does not spend the retries of the others.
+#[tokio::test(start_paused = true)]
+async fn each_destination_may_have_a_budget_of_its_own() {
+    let keyed = KeyedBudget::by_destination(|| RatioBudget::new(Ratio::ONE));
+    let config = config()
+        .with_max_attempts(attempts(2))
+        .with_budget_for(keyed);
+    let (retry, probe) = stack(config, (0..9).map(|_| status(503, "")).collect());
+    let to = |host: &str| {
+        let mut request = get();
+        *request.uri_mut() = format!("http://{host}/").parse().unwrap();
+        request
+    };
+    for (host, calls) in [("a.example", 2), ("b.example", 4), ("A.example", 6)] {
+        run(&retry, to(host)).await.unwrap();
+        assert_eq!(probe.calls(), calls, "{host}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
