@@ -36,6 +36,9 @@ pub enum Event<'a> {
     Attempted(Attempted<'a>),
     /// A call ended at a retry layer.
     Ended(Ended<'a>),
+    /// A retry layer passed a call through, because one further out repeats it: two of them are
+    /// stacked.
+    PassedThrough(Subject<'a>),
     /// An attempt passed a budget unjudged: nothing on it said whether it was a retry.
     PassedUnmarked(Subject<'a>),
 }

@@ -1,3 +1,4 @@
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,7 @@ pub(crate) struct Attempts {
     /// Where it is not the config's.
     budget: Option<Arc<dyn Budget>>,
     terms: Terms,
+    owned: bool,
     safety: Safety,
     key_lives_until: Deadline,
     deadline: Deadline,
@@ -38,6 +40,8 @@ pub(crate) struct Attempts {
 
 /// What a call begins with.
 pub(crate) struct Opening {
+    /// Whether a loop further out repeats this call.
+    pub(crate) owned: bool,
     pub(crate) started: Instant,
     pub(crate) budget: Option<Arc<dyn Budget>>,
     pub(crate) safety: Safety,
@@ -84,6 +88,9 @@ impl Attempts {
         if let Some(overrides) = opening.overrides {
             overrides.apply(&mut terms, &mut total_limit);
         }
+        if opening.owned {
+            terms.max_attempts = NonZeroU32::MIN;
+        }
         let deadline = Deadline::after(started, total_limit)
             .earliest(opening.deadline)
             .earliest(CallContext::current_deadline());
@@ -91,6 +98,7 @@ impl Attempts {
             config: config.clone(),
             budget: opening.budget,
             terms,
+            owned: opening.owned,
             safety: opening.safety,
             key_lives_until: opening.key_lives_until,
             deadline,
@@ -140,6 +148,11 @@ impl Attempts {
 
     pub(crate) fn elapsed(&self, now: Instant) -> Duration {
         now.saturating_duration_since(self.started)
+    }
+
+    /// Whether a loop further out repeats this call.
+    pub(crate) const fn is_owned(&self) -> bool {
+        self.owned
     }
 
     /// Whether any outcome could lead to another attempt.
@@ -246,6 +259,9 @@ impl Attempts {
         let reserve = || budget.reserve(ask);
         let next = match decide(&self.terms, &situation, draw, reserve) {
             Decision::Done => return Err(None),
+            Decision::Stop(Reason::AttemptsExhausted) if self.owned => {
+                return Err(Some(Reason::OwnedUpstream));
+            }
             Decision::Stop(reason) => return Err(Some(reason)),
             Decision::Retry(next) => next,
         };

@@ -9,6 +9,7 @@ use steadfast_core::grpc::Code;
 use steadfast_core::{
     Answer, Attempt, AttemptResult, Attempted, CallState, Deadline, Delivery, Ended, Event, Hint,
     HintSource, Reason, Rejected, RouteRule, Safety, SafetySources, Subject, Verdict, destination,
+    is_owned,
 };
 
 use crate::attempts::{Attempts, Brought, End, Opening};
@@ -23,6 +24,7 @@ pub(crate) struct Call {
     method: Method,
     /// The place of the route's rule in the config.
     rule: Option<usize>,
+    owns: bool,
     ended: bool,
 }
 
@@ -48,13 +50,13 @@ impl Call {
         let budget_for = config.budget_for.as_ref();
         let opening = Opening {
             started,
+            owned: is_owned() || state.is_some_and(CallState::is_owned),
             budget: budget_for.map(|choice| choice.budget_for(target(), started)),
             safety: safety(rule.map(|at| &config.rules[at]), state, head),
             key_lives_until: key.map_or(Deadline::NONE, |key| key.lives_until()),
             deadline: state.map_or(Deadline::NONE, CallState::deadline),
             overrides: head.extensions.get::<RetryOverrides>().copied(),
         };
-        let has_state = state.is_some();
         let attempts = Attempts::begin(config, opening);
         let method = head.method.clone();
         let mut call = Self {
@@ -62,16 +64,34 @@ impl Call {
             template: None,
             method,
             rule,
+            owns: false,
             ended: false,
         };
         if call.may_repeat() || config.observer.is_some() {
             call.template = Some(head.clone());
         }
-        // A state is changed where there is one; making one would cost every first attempt.
-        if has_state {
-            call.mark(head, 1);
+        if let Some(observer) = config
+            .observer
+            .as_ref()
+            .filter(|_| call.attempts.is_owned())
+        {
+            observer.observe(&Event::PassedThrough(call.subject()));
         }
         call
+    }
+
+    /// Marks the first attempt, and takes ownership of the call's repeats where it can repeat it.
+    pub(crate) fn open(&mut self, head: &mut request::Parts, replayable: bool) {
+        self.owns = replayable && self.may_repeat();
+        // A state is changed where there is one; making one would cost every first attempt.
+        if CallState::of(&head.extensions).is_some() {
+            self.mark(head, 1);
+        }
+    }
+
+    /// Whether layers below must leave the repeats to this one.
+    pub(crate) const fn owns(&self) -> bool {
+        self.owns
     }
 
     /// Whether any outcome could lead to another attempt.
@@ -103,6 +123,9 @@ impl Call {
         CallState::edit(&mut head.extensions, |state| {
             state.set_attempt(Attempt { number, max });
             state.tighten_deadline(self.attempts.deadline());
+            if self.owns {
+                state.set_owned();
+            }
         });
     }
 

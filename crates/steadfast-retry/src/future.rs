@@ -7,8 +7,8 @@ use std::task::{Context, Poll, ready};
 use http::{Request, Response};
 use http_body::Body;
 use pin_project_lite::pin_project;
-use steadfast_core::BoxError;
 use steadfast_core::budget::Permit;
+use steadfast_core::{BoxError, own};
 use tokio::time::Sleep;
 use tower_service::Service;
 
@@ -93,10 +93,13 @@ where
         } else {
             (ReplayBody::once(body).0, None)
         };
+        let replayable = replay.as_ref().is_some_and(Replay::is_replayable);
+        call.open(&mut head, replayable);
         let state = if call.attempts().starts_expired() {
             State::Expired
         } else {
             call.attempts().on_first_sent();
+            let _owned = call.owns().then(own);
             State::Calling {
                 attempt: readied.call(Request::from_parts(head, body)),
             }

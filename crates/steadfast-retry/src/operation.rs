@@ -9,7 +9,7 @@ use steadfast_core::budget::{Ending, Permit};
 use steadfast_core::decide::BodyState;
 use steadfast_core::{
     Attempt, AttemptResult, Attempted, BoxError, Cut, Deadline, Delivery, Elapsed, Ended, Event,
-    Failure, Hint, Reason, Safety, Subject, Verdict,
+    Failure, Hint, Reason, Safety, Subject, Verdict, is_owned, own,
 };
 use tokio::time::{Sleep, sleep};
 
@@ -74,6 +74,7 @@ where
 {
     let opening = Opening {
         started: clock::now(),
+        owned: is_owned(),
         budget: None,
         safety,
         key_lives_until: Deadline::NONE,
@@ -171,12 +172,16 @@ where
                     }
                     let (number, max) = (this.attempts.made(), this.attempts.max());
                     this.timer.set(None);
-                    State::Calling {
-                        attempt: (this.attempt)(Attempt { number, max }),
-                    }
+                    let owned = this.attempts.may_repeat().then(own);
+                    let attempt = (this.attempt)(Attempt { number, max });
+                    drop(owned);
+                    State::Calling { attempt }
                 }
                 StateProj::Calling { attempt } => {
-                    let Poll::Ready(result) = attempt.poll(cx) else {
+                    let owned = this.attempts.may_repeat().then(own);
+                    let polled = attempt.poll(cx);
+                    drop(owned);
+                    let Poll::Ready(result) = polled else {
                         ready!(poll_deadline(this.timer, this.attempts.deadline(), cx));
                         let end = out_of_time(this.attempts, true);
                         tell_end(this.attempts, this.name.as_deref(), end);

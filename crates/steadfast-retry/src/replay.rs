@@ -113,6 +113,11 @@ impl<B> Replay<B> {
         }
     }
 
+    /// Whether it can be sent again, as far as is known.
+    pub(crate) fn is_replayable(&self) -> bool {
+        self.state() == BodyState::Replayable
+    }
+
     /// Whether all of the body has gone out: what the peer says now is no early answer.
     pub(crate) fn has_ended(&self) -> bool
     where

@@ -6,7 +6,7 @@ use http::{Request, Response, response};
 use http_body::Body;
 use steadfast_core::budget::Permit;
 use steadfast_core::decide::BodyState;
-use steadfast_core::{AttemptResult, BoxError, Deadline, Verdict};
+use steadfast_core::{AttemptResult, BoxError, Deadline, Verdict, own};
 use tokio::time::sleep;
 use tower_service::Service;
 
@@ -39,7 +39,10 @@ where
         let StateProj::Calling { attempt } = this.state.as_mut().project() else {
             return Poll::Ready(None);
         };
-        let Poll::Ready(result) = attempt.poll(cx) else {
+        let owned = this.call.owns().then(own);
+        let polled = attempt.poll(cx);
+        drop(owned);
+        let Poll::Ready(result) = polled else {
             return self.poll_out_of_time(cx);
         };
         let (head, answer) = match result {

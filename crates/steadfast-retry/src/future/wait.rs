@@ -5,7 +5,7 @@ use std::task::{Context, Poll, ready};
 
 use http::{Request, Response};
 use http_body::Body;
-use steadfast_core::{BoxError, Deadline};
+use steadfast_core::{BoxError, Deadline, own};
 use tokio::time::{Instant, Sleep, sleep_until};
 use tower_service::Service;
 
@@ -69,7 +69,9 @@ where
                         request,
                     } = *next;
                     this.call.attempts().on_sent(counted, permit);
+                    let owned = this.call.owns().then(own);
                     let attempt = service.call(request);
+                    drop(owned);
                     this.timer.set(None);
                     this.state.set(State::Calling { attempt });
                     return Poll::Ready(None);

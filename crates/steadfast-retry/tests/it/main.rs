@@ -6,6 +6,7 @@ mod bodies;
 mod budget_layer;
 mod budgets;
 mod cancellation;
+mod contract;
 mod cost;
 mod grpc;
 mod hint_layer;
@@ -15,5 +16,6 @@ mod operation;
 mod readiness;
 mod rules;
 mod stack;
+mod stacked;
 #[cfg(feature = "tower")]
 mod tower_compat;

@@ -1,0 +1,70 @@
+//! Who repeats a call, in one process: the outermost retry loop that can.
+
+use std::cell::Cell;
+
+thread_local! {
+    static OWNED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Marks what is called or polled on this thread, while the guard lives, as owned by the caller's
+/// retry loop: retry layers below pass such calls through, so that attempts do not multiply.
+///
+/// The mark needs no allocation. It does not follow work to another task; there, and for every
+/// attempt after the first, [`CallState::is_owned`](crate::CallState::is_owned) says the same.
+///
+/// ```
+/// use steadfast_core::{is_owned, own};
+///
+/// assert!(!is_owned());
+/// let guard = own();
+/// assert!(is_owned());
+/// drop(guard);
+/// assert!(!is_owned());
+/// ```
+#[must_use = "the mark ends with the guard"]
+pub fn own() -> Owned {
+    Owned {
+        before: OWNED.replace(true),
+    }
+}
+
+/// Whether a retry loop further out, on this thread, repeats what is called now.
+pub fn is_owned() -> bool {
+    OWNED.get()
+}
+
+/// The life of a mark; see [`own`].
+#[derive(Debug)]
+pub struct Owned {
+    before: bool,
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        OWNED.set(self.before);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+
+    use super::*;
+
+    #[test]
+    fn marks_nest_and_end_with_a_panic_too() {
+        let outer = own();
+        drop(own());
+        assert!(is_owned());
+        drop(outer);
+        assert!(!is_owned());
+        assert!(
+            catch_unwind(|| {
+                let _owned = own();
+                panic!("inside")
+            })
+            .is_err()
+        );
+        assert!(!is_owned());
+    }
+}
