@@ -98,11 +98,14 @@ impl BudgetFor for Arc<dyn Budget> {
 /// ```
 #[derive(Clone)]
 pub struct KeyedBudget {
-    endpoint: Option<Arc<dyn Fn(&Target<'_>) -> &'static str + Send + Sync>>,
+    endpoint: Option<NameOf>,
     make: Arc<dyn Fn() -> Arc<dyn Budget> + Send + Sync>,
     total: Option<Arc<dyn Budget>>,
     budgets: Arc<Keyed<Key, Arc<dyn Budget>>>,
 }
+
+/// What a target's endpoint is called.
+type NameOf = Arc<dyn Fn(&Target<'_>) -> &'static str + Send + Sync>;
 
 /// A destination and the name of an endpoint there; empty where there is none.
 #[derive(PartialEq, Eq, Hash)]
@@ -126,7 +129,7 @@ impl KeyedBudget {
     }
 
     fn new<B: Budget>(
-        endpoint: Option<Arc<dyn Fn(&Target<'_>) -> &'static str + Send + Sync>>,
+        endpoint: Option<NameOf>,
         make: impl Fn() -> B + Send + Sync + 'static,
     ) -> Self {
         Self {
