@@ -1,5 +1,6 @@
 use std::collections::VecDeque;
 use std::fmt;
+use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,6 +9,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
+use tokio::sync::Notify;
 
 use crate::BoxError;
 
@@ -18,6 +20,8 @@ pub enum Piece {
     Data(Bytes),
     /// Is pending once and wakes its task.
     Pending,
+    /// Is pending until this is notified, then goes on with the next piece.
+    Wait(Arc<Notify>),
     /// Is pending for ever.
     Never,
     /// Gives these trailers.
@@ -54,6 +58,7 @@ impl fmt::Debug for Piece {
         match self {
             Self::Data(bytes) => f.debug_tuple("Data").field(bytes).finish(),
             Self::Pending => f.write_str("Pending"),
+            Self::Wait(_) => f.write_str("Wait"),
             Self::Never => f.write_str("Never"),
             Self::Trailers(map) => f.debug_tuple("Trailers").field(map).finish(),
             Self::Error(error) => f.debug_tuple("Error").field(error).finish(),
@@ -78,8 +83,18 @@ impl fmt::Debug for Piece {
 #[derive(Debug)]
 pub struct Chunks {
     pieces: VecDeque<Piece>,
+    waiting: Option<Waiting>,
     exact: bool,
     watch: BodyWatch,
+}
+
+/// The wait of a [`Piece::Wait`].
+struct Waiting(Pin<Box<dyn Future<Output = ()> + Send>>);
+
+impl fmt::Debug for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Waiting")
+    }
 }
 
 impl Chunks {
@@ -88,6 +103,7 @@ impl Chunks {
         let pieces = pieces.into_iter().collect();
         Self {
             pieces,
+            waiting: None,
             exact: false,
             watch: BodyWatch::default(),
         }
@@ -111,6 +127,14 @@ impl Chunks {
     }
 }
 
+impl From<Bytes> for Chunks {
+    /// One frame, or none where there are no bytes; it tells its size.
+    fn from(bytes: Bytes) -> Self {
+        let frame = (!bytes.is_empty()).then_some(Piece::Data(bytes));
+        Self::new(frame).with_exact_size()
+    }
+}
+
 impl Body for Chunks {
     type Data = Bytes;
     type Error = BoxError;
@@ -120,9 +144,19 @@ impl Body for Chunks {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         self.watch.counts.polled.fetch_add(1, Ordering::Relaxed);
+        if let Some(Waiting(wait)) = &mut self.waiting {
+            std::task::ready!(wait.as_mut().poll(cx));
+            self.waiting = None;
+        }
         let frame = match self.pieces.pop_front() {
             None => return Poll::Ready(None),
             Some(Piece::Pending) => {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            Some(Piece::Wait(notify)) => {
+                self.waiting = Some(Waiting(Box::pin(async move { notify.notified().await })));
+                // The next poll is the wait's.
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }

@@ -1,12 +1,12 @@
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Wake, Waker};
-use std::time::Duration;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
-/// Time on the paused clock after which a future counts as never woken: longer than any call.
-const NEVER_WOKEN: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+use crate::drive::{NEVER_WOKEN, Woken};
+
+/// Polls of one future, far above what any call in a test needs.
+const MAX_POLLS: usize = 1_000;
 
 /// What [`drop_at_every_await`] found when it let the future run to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,11 +28,12 @@ pub struct Driven<T> {
 /// # Panics
 ///
 /// When a future is pending and nothing wakes it for 30 days: it forgot to register its waker.
+/// After 1,000 polls of one future: it spins.
 pub async fn drop_at_every_await<F: Future, S>(
     mut make: impl FnMut() -> (F, S),
     mut check: impl FnMut(S, usize),
 ) -> Driven<F::Output> {
-    for allowed in 0.. {
+    for allowed in 0..=MAX_POLLS {
         let (future, state) = make();
         let mut polls = 0;
         let output = {
@@ -66,36 +67,5 @@ pub async fn drop_at_every_await<F: Future, S>(
             return Driven { output, polls };
         }
     }
-    unreachable!("the range above has no end")
-}
-
-/// Tells a wake of the driven future apart from every other wake of the task.
-#[derive(Default)]
-struct Woken {
-    flag: AtomicBool,
-    task: Mutex<Option<Waker>>,
-}
-
-impl Woken {
-    fn tell(&self, task: &Waker) {
-        *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.clone());
-    }
-
-    fn take(&self) -> bool {
-        self.flag.swap(false, Ordering::AcqRel)
-    }
-}
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.flag.store(true, Ordering::Release);
-        if let Some(task) = self
-            .task
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-        {
-            task.wake();
-        }
-    }
+    panic!("polled {MAX_POLLS} times without an end")
 }

@@ -1,7 +1,10 @@
 #![doc = include_str!("../README.md")]
 
 mod body;
+pub mod contract;
+mod drive;
 mod drops;
+mod http2;
 mod message;
 mod probe;
 mod proxy;
@@ -9,6 +12,7 @@ mod server;
 
 pub use body::{BodyWatch, Chunks, Piece};
 pub use drops::{Driven, drop_at_every_await};
+pub use http2::{ErrorCode, Http2Server, Reply, SeenRequest};
 pub use message::Message;
 pub use probe::{Answering, Probe, Readiness, Step};
 pub use proxy::{Exchange, Fate, FaultProxy};

@@ -9,10 +9,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::wire::{Reader, request_framing};
+use crate::wire::{Framing, Reader, request_framing};
 
 /// Time after which a server that nobody stopped closes everything, so that no test hangs on it.
-const BOUND: Duration = Duration::from_secs(30);
+pub(crate) const BOUND: Duration = Duration::from_secs(30);
 
 /// What a [`ScriptedServer`] does with one connection; it closes the connection at the end.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,11 @@ enum Act {
     Read,
     ReadHead,
     Write(Bytes),
+    ReadBody,
+    Arrival,
     Wait(Arc<Notify>),
+    Notify(Arc<Notify>),
+    Endless(Bytes),
     Stall,
     Reset,
 }
@@ -48,6 +52,19 @@ impl Script {
         self.then(Act::ReadHead)
     }
 
+    /// Reads the rest of the request whose head was read last.
+    #[must_use]
+    pub fn read_body(self) -> Self {
+        self.then(Act::ReadBody)
+    }
+
+    /// Waits until bytes of a request are there and leaves them in the socket: a close or a reset
+    /// after this is one that the request crossed on its way.
+    #[must_use]
+    pub fn arrival(self) -> Self {
+        self.then(Act::Arrival)
+    }
+
     /// Writes these bytes.
     #[must_use]
     pub fn write(self, bytes: impl Into<Bytes>) -> Self {
@@ -66,6 +83,33 @@ impl Script {
         text.push_str("\r\n");
         text.push_str(body);
         self.write(text)
+    }
+
+    /// Writes the head of such an answer and only the first `sent` bytes of its body.
+    #[must_use]
+    pub fn answer_cut(self, status: &str, headers: &[&str], body: &str, sent: usize) -> Self {
+        let length = format!("content-length: {}", body.len());
+        let mut text = format!("HTTP/1.1 {status}\r\n");
+        for line in std::iter::once(length.as_str()).chain(headers.iter().copied()) {
+            text.push_str(line);
+            text.push_str("\r\n");
+        }
+        text.push_str("\r\n");
+        let mut bytes = text.into_bytes();
+        bytes.extend_from_slice(&body.as_bytes()[..sent.min(body.len())]);
+        self.write(bytes)
+    }
+
+    /// Writes these bytes again and again until the peer closes the connection.
+    #[must_use]
+    pub fn endless(self, bytes: impl Into<Bytes>) -> Self {
+        self.then(Act::Endless(bytes.into()))
+    }
+
+    /// Notifies `notify`, for whoever waits for this script to come this far.
+    #[must_use]
+    pub fn notify(self, notify: &Arc<Notify>) -> Self {
+        self.then(Act::Notify(Arc::clone(notify)))
     }
 
     /// Does nothing until `notify` is notified.
@@ -178,6 +222,7 @@ async fn serve(listener: TcpListener, scripts: Vec<Script>, recorded: Arc<Record
 async fn play(mut stream: TcpStream, script: Script, recorded: &Recorded) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut reset = false;
+    let mut unread = Framing::Length(0);
     {
         let (read, mut write) = stream.split();
         let mut reader = Reader::new(read);
@@ -188,13 +233,27 @@ async fn play(mut stream: TcpStream, script: Script, recorded: &Recorded) -> io:
                         return Ok(());
                     };
                     let mut bytes = bytes.to_vec();
-                    if matches!(act, Act::Read) {
-                        reader
-                            .body(request_framing(head.headers())?, &mut bytes)
-                            .await?;
+                    let framing = request_framing(head.headers())?;
+                    match act {
+                        Act::Read => reader.body(framing, &mut bytes).await?,
+                        _ => unread = framing,
                     }
                     locked(&recorded.requests).push(bytes.into());
                 }
+                Act::ReadBody => {
+                    let framing = std::mem::replace(&mut unread, Framing::Length(0));
+                    let mut bytes = Vec::new();
+                    let read = reader.body(framing, &mut bytes).await;
+                    if let Some(last) = locked(&recorded.requests).last_mut() {
+                        *last = [&last[..], &bytes].concat().into();
+                    }
+                    read?;
+                }
+                Act::Arrival => reader.arrival().await?,
+                Act::Notify(notify) => notify.notify_one(),
+                Act::Endless(bytes) => loop {
+                    write.write_all(&bytes).await?;
+                },
                 Act::Write(bytes) => write.write_all(&bytes).await?,
                 Act::Wait(notify) => notify.notified().await,
                 Act::Stall => std::future::pending().await,

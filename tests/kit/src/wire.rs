@@ -171,6 +171,16 @@ impl<R: AsyncRead + Unpin> Reader<R> {
     }
 }
 
+impl Reader<tokio::net::tcp::ReadHalf<'_>> {
+    /// Waits until there is something to read, or an end.
+    pub(crate) async fn arrival(&self) -> io::Result<()> {
+        match self.ahead.is_empty() {
+            true => self.io.readable().await,
+            false => Ok(()),
+        }
+    }
+}
+
 /// The framing of a request's body.
 pub(crate) fn request_framing(headers: &HeaderMap) -> io::Result<Framing> {
     Ok(declared(headers)?.unwrap_or(Framing::Length(0)))

@@ -1,0 +1,98 @@
+//! What the inner service answered, and what the layer makes of it.
+
+use bytes::Bytes;
+use http::{HeaderMap, Response, StatusCode};
+
+use super::rig::{call, frames, service};
+use super::{Inner, Subject};
+use crate::{BoxError, Chunks, Piece, Probe, Step};
+
+/// What the inner service puts beside its answer.
+#[derive(Clone, Debug, PartialEq)]
+struct Beside(&'static str);
+
+/// One answer of the inner service, as it comes through the layer.
+async fn through<S: Subject>(subject: &S, answer: Response<Chunks>) -> Response<S::Answer> {
+    let inner: Inner<S::Sent> = Probe::script([Step::answer(answer)]);
+    let answer: Result<_, BoxError> = call(subject, &mut service(subject, &inner)).await;
+    answer.unwrap_or_else(|error| panic!("an answer became an error: {error:?}"))
+}
+
+fn answer(status: u16) -> Response<Chunks> {
+    let mut answer = Response::new(Chunks::of(["body"]));
+    *answer.status_mut() = StatusCode::from_u16(status).expect("the trials' statuses are valid");
+    answer
+}
+
+pub(super) async fn heads_pass<S: Subject>(subject: &S) {
+    for status in [200, 207, 303, 404, 422] {
+        let mut made = answer(status);
+        let headers = made.headers_mut();
+        for (name, value) in [("x-twice", "1"), ("x-once", "a, b"), ("x-twice", "2")] {
+            headers.append(name, http::HeaderValue::from_static(value));
+        }
+        headers.append(
+            "x-bytes",
+            http::HeaderValue::from_bytes(b"\xff").expect("obs-text"),
+        );
+        let want = made.headers().clone();
+        let got = through(subject, made).await;
+        assert_eq!(got.status().as_u16(), status, "the status");
+        for name in want.keys() {
+            let lines = |headers: &HeaderMap| {
+                headers
+                    .get_all(name)
+                    .into_iter()
+                    .cloned()
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(
+                lines(got.headers()),
+                lines(&want),
+                "the header {name} of a {status}"
+            );
+        }
+    }
+}
+
+pub(super) async fn extensions_pass<S: Subject>(subject: &S) {
+    let mut made = answer(200);
+    made.extensions_mut().insert(Beside("the answer"));
+    let got = through(subject, made).await;
+    assert_eq!(
+        got.extensions().get(),
+        Some(&Beside("the answer")),
+        "a value of the extensions"
+    );
+}
+
+pub(super) async fn frames_pass<S: Subject>(subject: &S) {
+    let pieces = || {
+        [
+            Piece::data("one"),
+            Piece::Pending,
+            Piece::data("two"),
+            Piece::trailer("x-sum", "6"),
+        ]
+    };
+    for status in [200, 404] {
+        let made = answer(status).map(|_| Chunks::new(pieces()));
+        let got = frames(through(subject, made).await.into_body()).await;
+        let got = got.unwrap_or_else(|error| panic!("the body of a {status} failed: {error:?}"));
+        let mut data = Vec::new();
+        let mut trailers = HeaderMap::new();
+        for frame in got {
+            match frame.into_data() {
+                Ok(bytes) => data.push(bytes),
+                Err(frame) => trailers.extend(frame.into_trailers().unwrap_or_default()),
+            }
+        }
+        let want = [Bytes::from("one"), Bytes::from("two")];
+        assert_eq!(data, want, "the data frames of a {status}");
+        assert_eq!(
+            trailers.get("x-sum").map(|it| it.as_bytes()),
+            Some(&b"6"[..]),
+            "the trailers of a {status}"
+        );
+    }
+}
