@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use loom::thread;
 use steadfast_core::Ratio;
 use steadfast_core::budget::{
-    Ask, Budget, ConcurrencyBudget, Ending, RateBudget, RatioBudget, RefundBudget, Sending,
-    ThrottleBudget,
+    Ask, Budget, BudgetFor, ConcurrencyBudget, Ending, KeyedBudget, RateBudget, RatioBudget,
+    RefundBudget, Sending, Target, ThrottleBudget,
 };
 use steadfast_core::keyed::Keyed;
 
@@ -206,5 +206,52 @@ fn the_registry_never_holds_more_than_its_places() {
         let theirs = thread::spawn(move || use_both(&other));
         use_both(&keyed);
         theirs.join().unwrap();
+    });
+}
+
+#[test]
+fn three_threads_share_two_retries() {
+    model(|| {
+        let (budget, now) = (RefundBudget::new(2).with_costs(1, 1), Instant::now());
+        let worked = move |budget: RefundBudget| {
+            if let Some(permit) = budget.reserve(Ask::new(now)) {
+                permit.succeeded();
+            }
+        };
+        let spawn = |budget: RefundBudget| thread::spawn(move || worked(budget));
+        let others = [spawn(budget.clone()), spawn(budget.clone())];
+        let failed = u64::from(send(&budget, now));
+        others.into_iter().for_each(|other| other.join().unwrap());
+        assert_eq!(failed + spend_all(&budget, now), 2);
+    });
+}
+
+#[test]
+fn a_permit_of_two_budgets_settles_both_once() {
+    model(|| {
+        let now = Instant::now();
+        let one = || RefundBudget::new(1).with_costs(1, 1);
+        let budgets = KeyedBudget::by_destination(one).with_total(one());
+        let request = http::Request::new(());
+        let target = Target::of(
+            request.method(),
+            request.uri(),
+            request.headers(),
+            request.extensions(),
+        );
+        let (mine, theirs) = (
+            budgets.budget_for(target, now),
+            budgets.budget_for(target, now),
+        );
+        let other = thread::spawn(move || {
+            theirs.reserve(Ask::new(now)).is_some_and(|permit| {
+                permit.succeeded();
+                true
+            })
+        });
+        let unsent = mine.reserve(Ask::new(now)).is_some();
+        assert!(other.join().unwrap() || unsent);
+        let held = mine.reserve(Ask::new(now));
+        assert!(held.is_some() && mine.reserve(Ask::new(now)).is_none());
     });
 }
