@@ -10,6 +10,10 @@ use steadfast_core::{
     Backoff, Budget, Classify, DefaultClassify, Hints, Observe, Random, RouteRule,
 };
 
+use crate::Commit;
+
+mod getters;
+
 /// From a call's start to its answer's head, waits included, where no deadline is shorter: 30 s,
 /// the usual patience of a gateway in front.
 pub const DEFAULT_TOTAL_LIMIT: Duration = Duration::from_secs(30);
@@ -56,24 +60,6 @@ pub struct RetryConfig {
     pub(crate) commit: Commit,
     pub(crate) observer: Option<Arc<dyn Observe>>,
     pub(crate) random: Random,
-}
-
-/// When an answer counts as the caller's, so that no other attempt may follow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Commit {
-    /// With its head; for gRPC with its first frame, so that a status that comes alone in the
-    /// trailers can still be answered by another attempt. The default.
-    #[default]
-    FirstFrame,
-    /// With its head, also for gRPC: as gRFC A6 has it.
-    Head,
-    /// With its end: the body is read first, so that one that breaks can be asked for again. A
-    /// body longer than `limit` bytes is handed on when that many were read. For small answers
-    /// that are of no use in part; not for streams.
-    WholeBody {
-        /// Bytes that are read at most.
-        limit: usize,
-    },
 }
 
 impl Default for RetryConfig {
@@ -249,80 +235,6 @@ impl RetryConfig {
     pub fn with_random(mut self, random: Random) -> Self {
         self.random = random;
         self
-    }
-
-    /// The attempts of a call, the first included.
-    pub const fn max_attempts(&self) -> NonZeroU32 {
-        self.terms.max_attempts
-    }
-
-    /// How long to wait where the peer does not say.
-    pub const fn backoff(&self) -> &Backoff {
-        &self.terms.backoff
-    }
-
-    /// The longest wait that a peer may ask for.
-    pub const fn max_hint(&self) -> Option<Duration> {
-        self.terms.max_hint
-    }
-
-    /// How a peer's hint and the backoff make one wait.
-    pub const fn hint_rule(&self) -> HintRule {
-        self.terms.hint_rule
-    }
-
-    /// Whether an unprotected request is repeated that the peer did not act on.
-    pub const fn strictness(&self) -> Strictness {
-        self.terms.strictness
-    }
-
-    /// What to do when a layer of ours refuses an attempt.
-    pub const fn admission(&self) -> Admission {
-        self.terms.admission
-    }
-
-    /// Which headers of a failed answer say when to come back.
-    pub const fn hints(&self) -> &Hints {
-        &self.hints
-    }
-
-    /// Which gRPC codes a repeat may cure.
-    pub const fn retryable_codes(&self) -> RetryableCodes {
-        self.retryable_codes
-    }
-
-    /// When an answer counts as the caller's.
-    pub const fn commit(&self) -> Commit {
-        self.commit
-    }
-
-    /// The rules about routes, in the order in which they are asked.
-    pub fn rules(&self) -> &[RouteRule] {
-        &self.rules
-    }
-
-    /// The time from a call's start to its answer's head.
-    pub const fn total_limit(&self) -> Duration {
-        self.total_limit
-    }
-
-    /// Bytes of a request body that are kept for later attempts.
-    pub const fn replay_limit(&self) -> usize {
-        self.replay_limit
-    }
-
-    pub(crate) const fn answer_limits(&self) -> (usize, usize) {
-        (self.keep_limit, self.drain_limit)
-    }
-
-    /// Bytes of a failed answer that are kept for the caller.
-    pub const fn keep_limit(&self) -> usize {
-        self.keep_limit
-    }
-
-    /// Bytes of a failed answer that are read during the wait.
-    pub const fn drain_limit(&self) -> usize {
-        self.drain_limit
     }
 }
 

@@ -4,6 +4,7 @@ mod attempts;
 mod budget_layer;
 mod call;
 mod clock;
+mod commit;
 mod config;
 mod drain;
 mod future;
@@ -22,9 +23,9 @@ pub mod tower_compat;
 pub use budget_layer::{
     AttemptMark, BudgetFuture, BudgetLayer, Budgeted, CountAttempts, CountAttemptsLayer,
 };
+pub use commit::Commit;
 pub use config::{
-    Commit, DEFAULT_DRAIN_LIMIT, DEFAULT_KEEP_LIMIT, DEFAULT_REPLAY_LIMIT, DEFAULT_TOTAL_LIMIT,
-    RetryConfig,
+    DEFAULT_DRAIN_LIMIT, DEFAULT_KEEP_LIMIT, DEFAULT_REPLAY_LIMIT, DEFAULT_TOTAL_LIMIT, RetryConfig,
 };
 pub use future::ResponseFuture;
 pub use hint_layer::{HintFuture, HintLayer, ReadHint};
@@ -34,3 +35,6 @@ pub use overrides::RetryOverrides;
 pub use replay::{ReplayBody, Superseded};
 pub use response_body::ResponseBody;
 pub use service::Retry;
+
+#[doc = include_str!("../docs/coming-from.md")]
+pub mod coming_from {}

@@ -1,0 +1,112 @@
+use std::error::Error;
+
+use http::{HeaderMap, StatusCode, header, request, response};
+use steadfast_core::grpc::Code;
+use steadfast_core::{
+    Answer, CallState, Hint, HintSource, Preconditions, Rejected, RouteRule, Safety, SafetySources,
+};
+
+use super::Call;
+use crate::attempts::Brought;
+use crate::hold::Until;
+use crate::{Commit, clock};
+
+/// What an attempt brought, read off its answer or error.
+impl Call {
+    /// What an answer's head says.
+    pub(crate) fn read_answer(&self, head: &response::Parts) -> Brought {
+        if let Some(brought) = self.read_status(head, &head.headers) {
+            return brought;
+        }
+        let config = self.config();
+        let mut answer = Answer::new(head.status, &head.headers);
+        answer.rule = self.rule.map(|at| &config.rules[at]);
+        if head.status.as_u16() >= 400 {
+            answer.hint = config.hints.read(&head.headers, clock::wall);
+            let keyed = self.attempts.safety() == Safety::Keyed;
+            answer.keyed_after_unknown = keyed && self.attempts.unknown_before();
+        }
+        Brought {
+            hint: answer.hint,
+            throttled: head.status == StatusCode::TOO_MANY_REQUESTS,
+            ..Brought::new(config.classify.answer(&answer))
+        }
+    }
+
+    /// What gRPC's status in an answer's headers or trailers says; `None` where there is none.
+    pub(crate) fn read_status(
+        &self,
+        head: &response::Parts,
+        headers: &HeaderMap,
+    ) -> Option<Brought> {
+        let code = Code::of(headers).filter(|_| is_grpc(head))?;
+        let config = self.config();
+        let hint = match config.hints.reads(HintSource::Pushback) && code != Code::Ok {
+            true => Hint::of_pushback(headers),
+            false => Hint::None,
+        };
+        let throttled = code == Code::ResourceExhausted;
+        Some(Brought {
+            hint,
+            throttled,
+            ..Brought::new(code.verdict(config.retryable_codes))
+        })
+    }
+
+    /// How far an answer that looks well is read before it is handed on.
+    ///
+    /// Only where a failure could still be repeated, and never while the request is being sent:
+    /// its sender may wait for this answer.
+    pub(crate) fn holds(&self, head: &response::Parts, uploaded: bool) -> Option<Until> {
+        let repeatable = self.may_repeat()
+            && self.attempts.made() < self.attempts.max()
+            && self.attempts.safety() != Safety::Unprotected;
+        if !repeatable || !uploaded || head.status.is_informational() {
+            return None;
+        }
+        let config = self.config();
+        match config.commit {
+            Commit::WholeBody { limit } => Some(Until::End(limit)),
+            Commit::FirstFrame if is_grpc(head) => Some(Until::FirstFrame),
+            Commit::FirstFrame | Commit::Head => None,
+        }
+    }
+
+    /// What an error says.
+    pub(crate) fn read_error(&self, error: &(dyn Error + 'static)) -> Brought {
+        let admitted_in = Rejected::find(error).and_then(Rejected::retry_in);
+        Brought {
+            admitted_in,
+            ..Brought::new(self.config().classify.error(error))
+        }
+    }
+}
+
+/// What a repeat of this request may do.
+pub(super) fn safety(
+    rule: Option<&RouteRule>,
+    state: Option<&CallState>,
+    head: &request::Parts,
+) -> Safety {
+    let holds = |preconditions: &Preconditions| preconditions.hold_for(&head.uri, &head.headers);
+    let sources = SafetySources {
+        explicit: state.and_then(CallState::safety),
+        rule: rule.and_then(RouteRule::safety),
+        keyed: state.is_some_and(|state| state.key().is_some()),
+        conditional: rule.map_or_else(
+            || holds(&Preconditions::new()),
+            |rule| holds(rule.preconditions()),
+        ),
+        put_needs_precondition: rule.is_some_and(RouteRule::put_needs_precondition),
+    };
+    Safety::decide(sources, &head.method)
+}
+
+/// gRPC over HTTP/2; gRPC-Web has its trailers in the body.
+fn is_grpc(head: &response::Parts) -> bool {
+    const GRPC: &[u8] = b"application/grpc";
+    head.headers.get(header::CONTENT_TYPE).is_some_and(|value| {
+        let rest = value.as_bytes().strip_prefix(GRPC);
+        rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';')))
+    })
+}
