@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use steadfast_core::budget::{Ending, Permit};
-use steadfast_core::decide::BodyState;
-use steadfast_core::{
-    Attempt, AttemptResult, Attempted, BoxError, Cut, Deadline, Delivery, Elapsed, Ended, Event,
-    Failure, Hint, Reason, Safety, Subject, Verdict, is_owned, own,
-};
+use steadfast_core::budget::Permit;
+use steadfast_core::{Attempt, BoxError, Deadline, Failure, Hint, Safety, Verdict, is_owned, own};
 use tokio::time::{Sleep, sleep};
 
-use crate::attempts::{Attempts, Brought, End, Opening};
+use crate::attempts::{Attempts, Opening};
 use crate::future::poll_deadline;
 use crate::{RetryConfig, clock};
+
+mod ending;
+
+use ending::{finish, on_ending, out_of_time, tell_end};
 
 /// Runs the policy of a retry layer around any async closure: a database transaction, a message
 /// that is put on a channel, a call of a library that is no [`tower_service::Service`].
@@ -187,27 +187,8 @@ where
                         tell_end(this.attempts, this.name.as_deref(), end);
                         return Poll::Ready(finish::<T, E>(end, None));
                     };
-                    let Judgement { verdict, hint } = (this.judge)(&result).into();
-                    this.attempts.on_verdict(verdict);
-                    let now = clock::now();
-                    let brought = Brought {
-                        hint,
-                        ..Brought::new(verdict)
-                    };
-                    let decided = this.attempts.decide(brought, BodyState::Replayable, now);
-                    let wait = decided.as_ref().ok().map(|next| next.wait);
-                    if let Some(observer) = &this.attempts.config().observer {
-                        let name = this.name.as_deref();
-                        let subject = Subject::operation(name, this.attempts.safety());
-                        let (made, result) = (this.attempts.made(), AttemptResult::Operation);
-                        let mut event = Attempted::new(subject, made, result, verdict);
-                        event.hint = hint;
-                        event.wait = wait;
-                        event.elapsed = this.attempts.elapsed(now);
-                        event.left = this.attempts.deadline().left(now);
-                        observer.observe(&Event::Attempted(event));
-                    }
-                    match decided {
+                    let judgement = (this.judge)(&result).into();
+                    match on_ending(this.attempts, this.name.as_deref(), judgement) {
                         Ok(next) => {
                             *this.last = Some(result);
                             let wait = next.wait.min(Deadline::NO_LIMIT);
@@ -217,11 +198,7 @@ where
                                 next: Some((permit, next.counted)),
                             }
                         }
-                        Err(reason) => {
-                            let end = this.attempts.end(verdict, reason, now);
-                            tell_end(this.attempts, this.name.as_deref(), end);
-                            return Poll::Ready(finish(end, Some(result)));
-                        }
+                        Err(end) => return Poll::Ready(finish(end, Some(result))),
                     }
                 }
                 StateProj::Waiting { next } => {
@@ -235,38 +212,6 @@ where
         }
         cx.waker().wake_by_ref();
         Poll::Pending
-    }
-}
-
-fn out_of_time(attempts: &mut Attempts, in_flight: bool) -> End {
-    attempts.settle(Ending::Failure);
-    let delivery = if in_flight {
-        Delivery::Unknown
-    } else {
-        Delivery::Unsent
-    };
-    attempts.end(
-        Verdict::Transient(delivery),
-        Some(Reason::Deadline),
-        clock::now(),
-    )
-}
-
-fn tell_end(attempts: &Attempts, name: Option<&str>, end: End) {
-    if let Some(observer) = &attempts.config().observer {
-        let subject = Subject::operation(name, attempts.safety());
-        observer.observe(&Event::Ended(Ended::new(subject, end.report)));
-    }
-}
-
-fn finish<T, E: Into<BoxError>>(end: End, last: Option<Result<T, E>>) -> Result<T, Failure> {
-    match last {
-        Some(Ok(value)) => Ok(value),
-        Some(Err(error)) => Err(Failure::new(end.report, error)),
-        None => Err(Failure::new(
-            end.report,
-            Elapsed::new(end.report.elapsed, Cut::Deadline),
-        )),
     }
 }
 
