@@ -10,7 +10,7 @@ pub use steadfast_deadline as deadline;
 pub use steadfast_hyper as hyper;
 #[cfg(any(feature = "client", feature = "server"))]
 pub use steadfast_idempotency as idempotency;
-#[cfg(feature = "client")]
-pub use steadfast_retry as retry;
 #[cfg(feature = "sqlite")]
 pub use steadfast_idempotency_sqlx as sqlx;
+#[cfg(feature = "client")]
+pub use steadfast_retry as retry;

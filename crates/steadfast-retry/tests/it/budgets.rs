@@ -1,10 +1,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use steadfast_core::budget::{
-    Ask, Budget, ConcurrencyBudget, Ending, KeyedBudget, Permit, RatioBudget, RefundBudget,
-    Sending, ThrottleBudget,
+    Ask, Budget, ConcurrencyBudget, Ending, KeyedBudget, Permit, RateBudget, RatioBudget,
+    RefundBudget, Sending, ThrottleBudget,
 };
 use steadfast_core::{Outcome, Ratio, Reason};
 use tower::{Layer, ServiceExt};
@@ -69,7 +69,7 @@ async fn a_spent_budget_returns_the_answer_that_there_is() {
 async fn retries_stay_below_the_ratio_when_everything_fails() {
     for (percent, retries) in [(10, 10), (15, 15), (60, 60), (150, 150)] {
         let budget = RatioBudget::new(Ratio::percent(percent).unwrap())
-            .with_window(std::time::Duration::from_secs(3600));
+            .with_window(Duration::from_secs(3600));
         let script = (0..100 + retries).map(|_| status(503, "")).collect();
         let (retry, probe) = stack(config().with_budget(budget), script);
         for _ in 0..100 {
@@ -88,6 +88,38 @@ async fn one_handle_is_one_budget_for_several_stacks() {
     run(&one, get()).await.unwrap();
     run(&two, get()).await.unwrap();
     assert_eq!((first.calls(), second.calls()), (2, 2));
+}
+
+/// A thousand calls against a peer that fails every one, in one second.
+#[tokio::test(start_paused = true)]
+async fn in_an_outage_each_budget_holds_its_documented_bound() {
+    async fn retries(budget: impl Budget) -> usize {
+        let backoff = steadfast_core::Backoff::default().with_cap(Duration::ZERO);
+        let config = config().with_backoff(backoff).with_budget(budget);
+        let (retry, probe) = stack(config, (0..3_000).map(|_| status(503, "")).collect());
+        for _ in 0..1_000 {
+            run(&retry, get()).await.unwrap();
+        }
+        probe.calls() - 1_000
+    }
+    let hour = Duration::from_secs(3600);
+    assert_eq!(retries(RatioBudget::default().with_window(hour)).await, 100);
+    let floor = RatioBudget::default().with_minimum_per_second(Ratio::percent(1500).unwrap());
+    assert_eq!(
+        retries(floor).await,
+        150,
+        "15 a second over 10 s are more than 10% of 1,000"
+    );
+    let throttled = retries(ThrottleBudget::default()).await;
+    assert!(
+        (1..=4).contains(&throttled),
+        "{throttled} of at most ⌈10 / 2⌉ − 1"
+    );
+    assert_eq!(retries(RefundBudget::default()).await, 35, "⌊500 / 14⌋");
+    assert_eq!(retries(RateBudget::default()).await, 60);
+    // One call at a time: its retries are never more than the minimum in flight.
+    assert_eq!(retries(ConcurrencyBudget::new(Ratio::ZERO, 1)).await, 2_000);
+    assert_eq!(retries(ConcurrencyBudget::new(Ratio::ZERO, 0)).await, 0);
 }
 
 /// One destination that is down does not spend the retries of the others.
@@ -156,7 +188,7 @@ async fn a_budget_is_told_once_of_each_attempt_that_went_out() {
     for _ in 0..5 {
         let _ = run(&retry, get()).await;
     }
-    let patience = std::time::Duration::from_secs(5);
+    let patience = Duration::from_secs(5);
     assert!(
         tokio::time::timeout(patience, run(&retry, get()))
             .await
@@ -171,7 +203,7 @@ async fn a_budget_is_told_once_of_each_attempt_that_went_out() {
 #[tokio::test(start_paused = true)]
 async fn a_concurrency_budget_counts_what_is_in_flight() {
     let budget = ConcurrencyBudget::new(Ratio::ZERO, 1);
-    let slow = || status(200, "").after(std::time::Duration::from_secs(1));
+    let slow = || status(200, "").after(Duration::from_secs(1));
     let script = vec![
         status(503, ""),
         reset(),
@@ -181,7 +213,7 @@ async fn a_concurrency_budget_counts_what_is_in_flight() {
     ];
     let (retry, probe) = stack(config().with_budget(budget.clone()), script);
     let first = tokio::spawn(retry.clone().oneshot(get()));
-    tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    tokio::time::sleep(Duration::from_millis(1)).await;
     let second = run(&retry, get()).await;
     assert_eq!(reason(&second), Some(Reason::BudgetExhausted));
     first.await.unwrap().unwrap();
