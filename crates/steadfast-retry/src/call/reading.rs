@@ -22,7 +22,9 @@ impl Call {
         let mut answer = Answer::new(head.status, &head.headers);
         answer.rule = self.rule.map(|at| &config.rules[at]);
         if head.status.as_u16() >= 400 {
-            answer.hint = config.hints.read(&head.headers, clock::wall);
+            // A hint layer below has read it already.
+            let read = || config.hints.read(&head.headers, clock::wall);
+            answer.hint = head.extensions.get().copied().unwrap_or_else(read);
             let keyed = self.attempts.safety() == Safety::Keyed;
             answer.keyed_after_unknown = keyed && self.attempts.unknown_before();
         }

@@ -3,6 +3,7 @@ use std::time::Duration;
 use steadfast_core::decide::HintRule;
 use steadfast_core::{Backoff, Hint, Jitter, Reason};
 use steadfast_kit::Chunks;
+use tower::{Layer, ServiceExt};
 
 use crate::stack::*;
 
@@ -164,4 +165,20 @@ async fn hint_and_draw_are_added_or_the_larger_one_rules() {
         run(&retry, get()).await.unwrap();
         assert_eq!(events.waits(), [Some(Duration::from_millis(want)), None]);
     }
+}
+
+/// A peer's own header, read once below by a hint layer that knows it.
+#[tokio::test(start_paused = true)]
+async fn a_hint_that_a_layer_below_has_read_is_honoured() {
+    let reset = http::HeaderName::from_static("x-ratelimit-reset");
+    let hints =
+        steadfast_core::Hints::default().with_reset(reset, steadfast_core::ResetUnit::DeltaSeconds);
+    let limited = answer(429, &[("x-ratelimit-reset", "9")], Chunks::of(["limited"]));
+    let probe = Inner::script(vec![limited, crate::stack::status(200, "")]);
+    let below = steadfast_retry::HintLayer::new(hints).layer(probe.clone());
+    let retry = steadfast_retry::RetryLayer::new(config()).layer(below);
+    let started = tokio::time::Instant::now();
+    retry.oneshot(get()).await.unwrap();
+    assert!(started.elapsed() >= Duration::from_secs(9));
+    assert_eq!(probe.calls(), 2);
 }
