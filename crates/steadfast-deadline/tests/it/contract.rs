@@ -9,6 +9,8 @@ use tower::{Layer, Service, ServiceExt};
 
 use crate::MS;
 
+mod suite;
+
 #[tokio::test(start_paused = true)]
 async fn readiness_is_the_inner_services() {
     let probe = Probe::<Request<()>, ()>::script([Step::answer(())])

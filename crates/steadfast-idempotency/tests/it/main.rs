@@ -2,4 +2,5 @@
 #![allow(clippy::unwrap_used, reason = "tests, and what tests are made of")]
 
 mod client;
+mod contract;
 mod server;

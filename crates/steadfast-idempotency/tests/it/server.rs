@@ -1,6 +1,7 @@
 //! The server half, on a store that keeps its promises in memory and breaks them on demand.
 
 mod cancellation;
+mod contract;
 mod duplicates;
 mod engine;
 mod faults;

@@ -1,0 +1,91 @@
+//! The kit's contract suite.
+
+use std::time::Duration;
+
+use http::{Response, StatusCode};
+use steadfast_core::decide::{HintRule, Strictness};
+use steadfast_core::{Backoff, BoxError, Jitter};
+use steadfast_kit::Chunks;
+use steadfast_kit::contract::{Inner, Subject, assert_contract};
+use steadfast_retry::{ReplayBody, ResponseBody, Retry, RetryConfig, RetryLayer};
+
+use crate::stack::{attempts, config};
+
+/// Calls of four attempts: an answer, an error, and an answer that asks for a wait come first.
+struct Retries;
+
+impl Subject for Retries {
+    type Sent = ReplayBody<Chunks>;
+    type Answer = ResponseBody<Chunks>;
+    type Service = Retry<Inner<ReplayBody<Chunks>>>;
+    type Layer = RetryLayer;
+
+    fn layer(&self) -> RetryLayer {
+        RetryLayer::new(config().with_max_attempts(attempts(4)))
+    }
+
+    fn failures(&self) -> Vec<Result<Response<()>, BoxError>> {
+        let reset = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
+        let status = |status| {
+            let mut answer = Response::new(());
+            *answer.status_mut() = status;
+            answer
+        };
+        let mut throttled = status(StatusCode::TOO_MANY_REQUESTS);
+        throttled
+            .headers_mut()
+            .insert("retry-after", http::HeaderValue::from_static("1"));
+        vec![
+            Ok(status(StatusCode::SERVICE_UNAVAILABLE)),
+            Err(reset.into()),
+            Ok(throttled),
+        ]
+    }
+
+    fn extremes(&self) -> Vec<RetryLayer> {
+        let none = Backoff::default()
+            .with_base(Duration::ZERO)
+            .with_throttled_base(Duration::ZERO)
+            .with_cap(Duration::ZERO);
+        let endless = none
+            .with_base(Duration::MAX)
+            .with_throttled_base(Duration::MAX)
+            .with_cap(Duration::MAX)
+            .with_jitter(Jitter::None);
+        let all = |bytes: usize, time: Duration, backoff: Backoff, most: u32| -> RetryConfig {
+            config()
+                .with_max_attempts(attempts(most))
+                .with_backoff(backoff)
+                .with_total_limit(time)
+                .with_max_hint(time)
+                .with_replay_limit(bytes)
+                .with_keep_limit(bytes)
+                .with_drain_limit(bytes)
+        };
+        let mut configs = Vec::new();
+        for bytes in [0, usize::MAX] {
+            for time in [Duration::ZERO, Duration::MAX] {
+                for backoff in [none, endless] {
+                    // Endless waits for an endless time are what was asked for.
+                    let most = if backoff == endless && !time.is_zero() {
+                        1
+                    } else {
+                        u32::MAX
+                    };
+                    configs.push(all(bytes, time, backoff, most));
+                }
+            }
+        }
+        configs.push(
+            config()
+                .with_hint_rule(HintRule::Max)
+                .with_strictness(Strictness::Strict),
+        );
+        configs.into_iter().map(RetryLayer::new).collect()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_retry_layer_keeps_every_promise_of_a_layer() {
+    assert_contract(&Retries).await;
+}
