@@ -13,6 +13,10 @@ use tokio::sync::Notify;
 
 use crate::BoxError;
 
+mod random;
+
+pub use random::Schedule;
+
 /// What a [`Chunks`] body does at one poll.
 #[non_exhaustive]
 pub enum Piece {

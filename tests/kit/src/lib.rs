@@ -10,7 +10,7 @@ mod probe;
 mod proxy;
 mod server;
 
-pub use body::{BodyWatch, Chunks, Piece};
+pub use body::{BodyWatch, Chunks, Piece, Schedule};
 pub use drops::{Driven, drop_at_every_await};
 pub use http2::{ErrorCode, Http2Server, Reply, SeenRequest};
 pub use message::Message;

@@ -1,15 +1,17 @@
 //! The kit's contract suite.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::{Response, StatusCode};
+use http_body_util::BodyExt;
 use steadfast_core::decide::{HintRule, Strictness};
 use steadfast_core::{Backoff, BoxError, Jitter};
-use steadfast_kit::Chunks;
 use steadfast_kit::contract::{Inner, Subject, assert_contract};
+use steadfast_kit::{Chunks, Schedule, Step};
 use steadfast_retry::{ReplayBody, ResponseBody, Retry, RetryConfig, RetryLayer};
 
-use crate::stack::{attempts, config};
+use crate::stack::{Sent, attempts, config, post, run, stack};
 
 /// Calls of four attempts: an answer, an error, and an answer that asks for a wait come first.
 struct Retries;
@@ -88,4 +90,49 @@ impl Subject for Retries {
 #[tokio::test(start_paused = true)]
 async fn the_retry_layer_keeps_every_promise_of_a_layer() {
     assert_contract(&Retries).await;
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config {
+        cases: 256,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(19),
+        ..Default::default()
+    })]
+
+    /// O-19: whatever frames a request has, and however they come.
+    #[test]
+    fn every_attempt_sends_the_frames_of_the_first(seed in proptest::num::u64::ANY) {
+        let schedule = Schedule { errors: false, ..Schedule::default() };
+        let body = || Chunks::new(schedule.pieces(seed));
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let bodies = Arc::<Mutex<Vec<_>>>::default();
+            let keep = |status: u16| {
+                let bodies = bodies.clone();
+                Step::call(move |request: Sent| async move {
+                    let body = request.into_body().collect().await?;
+                    bodies.lock().unwrap().push(body);
+                    let mut answer = Response::new(Chunks::of(["answer"]));
+                    *answer.status_mut() = StatusCode::from_u16(status)?;
+                    Ok(answer)
+                })
+            };
+            let (retry, _) = stack(config(), vec![keep(503), keep(503), keep(200)]);
+            let mut request = post(body());
+            *request.method_mut() = http::Method::PUT;
+            run(&retry, request).await.unwrap();
+            let want = body().collect().await.unwrap();
+            let (trailers, bytes) = (want.trailers().cloned(), want.to_bytes());
+            let bodies = std::mem::take(&mut *bodies.lock().unwrap());
+            assert_eq!(bodies.len(), 3);
+            for sent in bodies {
+                assert_eq!(sent.trailers(), trailers.as_ref());
+                assert_eq!(sent.to_bytes(), bytes);
+            }
+        });
+    }
 }

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use http::{Request, Response};
-use http_body::Body;
+use http_body::{Body, Frame};
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -92,8 +92,8 @@ pub(super) async fn call<S: Subject>(
     drive(call, POLLS, || {}).await.0.map_err(Into::into)
 }
 
-/// The next frame of a body that sits still, whose waker is watched.
-pub(super) async fn frames<B>(body: B) -> Result<Vec<http_body::Frame<B::Data>>, BoxError>
+/// The frames of a body, whose waker is watched, and the error that ended it.
+pub(super) async fn frames<B>(body: B) -> (Vec<Frame<B::Data>>, Option<BoxError>)
 where
     B: Body<Error: Into<BoxError>>,
 {
@@ -102,9 +102,9 @@ where
     loop {
         let next = poll_fn(|cx| body.as_mut().poll_frame(cx));
         match drive(next, POLLS, || {}).await.0 {
-            None => return Ok(frames),
+            None => return (frames, None),
             Some(Ok(frame)) => frames.push(frame),
-            Some(Err(error)) => return Err(error.into()),
+            Some(Err(error)) => return (frames, Some(error.into())),
         }
     }
 }

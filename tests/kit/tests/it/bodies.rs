@@ -1,6 +1,9 @@
+use std::sync::Arc;
+
 use http_body::Body;
 use http_body_util::BodyExt;
-use steadfast_kit::{Chunks, Piece};
+use steadfast_kit::{Chunks, Piece, Schedule};
+use tokio::sync::Notify;
 
 #[tokio::test]
 async fn gives_its_pieces_in_order() {
@@ -45,4 +48,55 @@ async fn tells_its_size_only_when_asked_to() {
     exact.frame().await.unwrap().unwrap();
     assert!(exact.is_end_stream());
     assert!(!Chunks::of(Vec::<&str>::new()).is_end_stream());
+}
+
+#[tokio::test]
+async fn random_schedules_meet_every_kind_of_end_and_are_told_by_their_seed() {
+    let (mut errors, mut trailers, mut plain) = (0, 0, 0);
+    for seed in 0..200 {
+        let pieces = Schedule::default().pieces(seed);
+        match pieces.last() {
+            Some(Piece::Error(_)) => errors += 1,
+            Some(Piece::Trailers(_)) => trailers += 1,
+            _ => plain += 1,
+        }
+        let again = Schedule::default().pieces(seed);
+        assert_eq!(format!("{pieces:?}"), format!("{again:?}"), "seed {seed}");
+    }
+    assert!(
+        errors.min(trailers).min(plain) > 30,
+        "{errors}, {trailers}, {plain}"
+    );
+
+    let calm = Schedule {
+        pauses: false,
+        trailers: false,
+        errors: false,
+        ..Schedule::default()
+    };
+    let only_data = |seed| {
+        calm.pieces(seed)
+            .iter()
+            .all(|it| matches!(it, Piece::Data(_)))
+    };
+    assert!((0..200).all(only_data));
+}
+
+#[tokio::test]
+async fn a_wait_goes_on_when_it_is_notified() {
+    let notify = Arc::new(Notify::new());
+    let pieces = [
+        Piece::data("a"),
+        Piece::Wait(Arc::clone(&notify)),
+        Piece::data("b"),
+    ];
+    let mut body = Chunks::new(pieces);
+    body.frame().await.unwrap().unwrap();
+    let mut rest = tokio_test::task::spawn(body.collect());
+    for _ in 0..3 {
+        assert!(rest.poll().is_pending());
+    }
+    notify.notify_one();
+    assert!(rest.is_woken());
+    assert_eq!(rest.await.unwrap().to_bytes(), "b");
 }

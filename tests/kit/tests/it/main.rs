@@ -4,6 +4,7 @@
 mod bodies;
 mod contract;
 mod drops;
+mod http2;
 mod probes;
 mod proxies;
 mod servers;
