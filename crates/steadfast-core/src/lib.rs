@@ -27,6 +27,7 @@ mod rule;
 mod safety;
 mod sync;
 mod verdict;
+mod wire_timeout;
 
 pub use backoff::{Backoff, Jitter};
 pub use budget::Budget;
@@ -40,7 +41,9 @@ pub use deadline::Deadline;
 pub use delivery::Delivery;
 pub use elapsed::{Cut, Elapsed};
 pub use endpoint::{Endpoint, InvalidEndpoint};
-pub use event::{AttemptResult, Attempted, Ended, Event, Observe, Subject};
+pub use event::{
+    AttemptResult, Attempted, Ended, Event, IgnoredHeader, Inbound, Observe, Subject,
+};
 pub use failure::Failure;
 pub use hint::{Hint, HintSource, Hints, ResetUnit};
 pub use owner::{Owned, is_owned, own};
@@ -53,6 +56,7 @@ pub use report::{Outcome, Report};
 pub use rule::RouteRule;
 pub use safety::{Safety, SafetySources};
 pub use verdict::Verdict;
+pub use wire_timeout::{Announced, InvalidTimeout, TimeoutFormat, TimeoutHeader};
 
 /// An error of any type, as tower boxes it.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
