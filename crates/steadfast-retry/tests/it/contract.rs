@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use http::{Response, StatusCode};
 use http_body_util::BodyExt;
+use steadfast_core::budget::{Ask, Budget, RatioBudget};
 use steadfast_core::decide::{HintRule, Strictness};
-use steadfast_core::{Backoff, BoxError, Jitter};
+use steadfast_core::{Backoff, BoxError, Jitter, Ratio};
 use steadfast_kit::contract::{Inner, Subject, assert_contract};
 use steadfast_kit::{Chunks, Schedule, Step};
 use steadfast_retry::{ReplayBody, ResponseBody, Retry, RetryConfig, RetryLayer};
@@ -14,7 +15,15 @@ use steadfast_retry::{ReplayBody, ResponseBody, Retry, RetryConfig, RetryLayer};
 use crate::stack::{Sent, attempts, config, post, run, stack};
 
 /// Calls of four attempts: an answer, an error, and an answer that asks for a wait come first.
-struct Retries;
+#[derive(Default)]
+struct Retries {
+    latest: Mutex<Option<RatioBudget>>,
+}
+
+/// Ten retries a window, whatever the calls.
+fn budget() -> RatioBudget {
+    RatioBudget::new(Ratio::ZERO).with_minimum_per_second(Ratio::ONE)
+}
 
 impl Subject for Retries {
     type Sent = ReplayBody<Chunks>;
@@ -23,7 +32,9 @@ impl Subject for Retries {
     type Layer = RetryLayer;
 
     fn layer(&self) -> RetryLayer {
-        RetryLayer::new(config().with_max_attempts(attempts(4)))
+        let budget = budget();
+        *self.latest.lock().unwrap() = Some(budget.clone());
+        RetryLayer::new(config().with_max_attempts(attempts(4)).with_budget(budget))
     }
 
     fn failures(&self) -> Vec<Result<Response<()>, BoxError>> {
@@ -42,6 +53,17 @@ impl Subject for Retries {
             Err(reset.into()),
             Ok(throttled),
         ]
+    }
+
+    /// O-08: what was not sent is in the budget again, and nothing else is.
+    fn released(&self, inner: &Inner<ReplayBody<Chunks>>) {
+        let latest = self.latest.lock().unwrap();
+        let budget = latest.as_ref().unwrap();
+        let ask = Ask::new(tokio::time::Instant::now().into_std());
+        // Unsent, they go back when they are dropped.
+        let left = std::iter::from_fn(|| budget.reserve(ask)).collect::<Vec<_>>();
+        let sent = inner.calls().saturating_sub(1);
+        assert_eq!(left.len() + sent, 10, "after {} calls", inner.calls());
     }
 
     fn extremes(&self) -> Vec<RetryLayer> {
@@ -89,7 +111,7 @@ impl Subject for Retries {
 
 #[tokio::test(start_paused = true)]
 async fn the_retry_layer_keeps_every_promise_of_a_layer() {
-    assert_contract(&Retries).await;
+    assert_contract(&Retries::default()).await;
 }
 
 proptest::proptest! {

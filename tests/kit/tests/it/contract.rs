@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -335,6 +335,38 @@ async fn a_permit_that_a_dropped_call_does_not_give_back_is_found() {
             .contains("polls, the next call ends so: nothing woke"),
         "{leak}"
     );
+}
+
+/// Clones of it share one instance below, and so its readiness.
+#[derive(Clone)]
+struct Sharing(Arc<Mutex<Below>>);
+
+impl Sharing {
+    fn new(inner: Below) -> Self {
+        Self(Arc::new(Mutex::new(inner)))
+    }
+}
+
+impl Service<Request<Chunks>> for Sharing {
+    type Response = Response<Chunks>;
+    type Error = BoxError;
+    type Future = <Below as Service<Request<Chunks>>>::Future;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.0.lock().unwrap().poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<Chunks>) -> Self::Future {
+        self.0.lock().unwrap().call(request)
+    }
+}
+
+layer!(SharingLayer, Sharing);
+subject!(Shares, SharingLayer, SharingLayer);
+
+#[tokio::test(start_paused = true)]
+async fn clones_that_share_readiness_are_found() {
+    assert!(broken(&Shares).await.contains(&Promise::IndependentClones));
 }
 
 /// Does its work in a task that goes on when the caller has left.
