@@ -83,6 +83,14 @@ impl CallContext {
         CURRENT.with_borrow(|context| context.criticality)
     }
 
+    /// Does `work`, which waits for nothing, in this context: for what happens beside a future,
+    /// such as a service's `call` or a poll of a body.
+    pub fn run<R>(&self, work: impl FnOnce() -> R) -> R {
+        let mut context = self.clone();
+        let _scope = Scope::enter(&mut context);
+        work()
+    }
+
     /// Sets when the served request must be answered.
     #[must_use]
     pub const fn with_deadline(mut self, deadline: Deadline) -> Self {
@@ -226,6 +234,14 @@ mod tests {
         assert!(poll(outer.as_mut()).is_pending());
         assert_eq!(current(), None);
         assert!(poll(outer.as_mut()).is_ready());
+        assert_eq!(current(), None);
+    }
+
+    #[test]
+    fn work_that_waits_for_nothing_runs_in_a_context_too() {
+        let outer = named("outer");
+        let seen = outer.run(|| (named("inner").run(current), current()));
+        assert_eq!(seen, (Some("inner".into()), Some("outer".into())));
         assert_eq!(current(), None);
     }
 

@@ -2,7 +2,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use http::{Method, StatusCode};
+use http::{HeaderName, Method, StatusCode};
 
 use crate::{Hint, Report, Safety, Verdict};
 
@@ -41,6 +41,16 @@ pub enum Event<'a> {
     PassedThrough(Subject<'a>),
     /// An attempt passed a budget unjudged: nothing on it said whether it was a retry.
     PassedUnmarked(Subject<'a>),
+    /// A request arrived that has an end, its caller's or the server's own.
+    DeadlineReceived(Inbound<'a>),
+    /// A request's end had come before its handler began; `enforced` says whether it was refused.
+    DeadlineRefused(Inbound<'a>),
+    /// A request's end came before its answer; `enforced` says whether the handler was dropped.
+    DeadlineExpired(Inbound<'a>),
+    /// A handler answered before its request's end.
+    DeadlineMet(Inbound<'a>),
+    /// A header that should say how long the caller waits could not be read, and said nothing.
+    DeadlineIgnored(IgnoredHeader<'a>),
 }
 
 /// What the events of one call have in common.
@@ -158,5 +168,51 @@ impl<'a> Ended<'a> {
     /// The end of this call with this report.
     pub const fn new(subject: Subject<'a>, report: Report) -> Self {
         Self { subject, report }
+    }
+}
+
+/// What a server knows about the end of a request that it got.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Inbound<'a> {
+    /// The request, as far as a server looks at it: its method.
+    pub subject: Subject<'a>,
+    /// How long the caller said that it waits; `None` where only the server has a maximum.
+    pub told: Option<Duration>,
+    /// Since the request arrived.
+    pub elapsed: Duration,
+    /// Until the handler's end; zero once that has come.
+    pub left: Duration,
+    /// Whether the end is acted on, or only measured.
+    pub enforced: bool,
+}
+
+impl<'a> Inbound<'a> {
+    /// A request that has just arrived and has this much time, which is acted on.
+    pub const fn new(subject: Subject<'a>, told: Option<Duration>, left: Duration) -> Self {
+        Self {
+            subject,
+            told,
+            elapsed: Duration::ZERO,
+            left,
+            enforced: true,
+        }
+    }
+}
+
+/// A header that could not be read.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct IgnoredHeader<'a> {
+    /// The request.
+    pub subject: Subject<'a>,
+    /// Its name; what it said is the peer's affair.
+    pub name: &'a HeaderName,
+}
+
+impl<'a> IgnoredHeader<'a> {
+    /// This header of this request.
+    pub const fn new(subject: Subject<'a>, name: &'a HeaderName) -> Self {
+        Self { subject, name }
     }
 }
