@@ -35,6 +35,7 @@ pub(crate) const FRAME: &str = "idle, one frame";
 pub(crate) const FAILS_ONCE: &str = "503, then 200";
 pub(crate) const UPLOAD: &str = "upload, unknown length";
 pub(crate) const UPLOAD_KNOWN: &str = "upload, known length";
+pub(crate) const COPY: &str = "copy, unknown length";
 
 pub(crate) const BARE: &str = "bare";
 pub(crate) const TOWER: &str = "tower";
@@ -80,12 +81,16 @@ pub(crate) fn all() -> Vec<Row> {
         .with_budget(RatioBudget::new(Ratio::ONE));
     let ours_at_once = RetryLayer::new(config).layer(AtOnce::in_turn(TWO));
     add(FAILS_ONCE, OURS, CALLS, calls(ours_at_once, request));
-    for (group, request) in [
-        (UPLOAD, (|| stream(false)) as fn() -> Request<Stream>),
-        (UPLOAD_KNOWN, || stream(true)),
+    let unknown: fn() -> Request<Stream> = || stream(false);
+    let known: fn() -> Request<Stream> = || stream(true);
+    let socket = Upload::over_loopback();
+    for (group, to, request) in [
+        (UPLOAD, &socket, unknown),
+        (UPLOAD_KNOWN, &socket, known),
+        (COPY, &Upload::Copied, unknown),
     ] {
-        add(group, BARE, UPLOADS, calls(Upload, request));
-        add(group, OURS, UPLOADS, calls(ours(Upload), request));
+        add(group, BARE, UPLOADS, calls(to.clone(), request));
+        add(group, OURS, UPLOADS, calls(ours(to.clone()), request));
     }
     rows
 }
