@@ -14,6 +14,8 @@ use steadfast_retry::{ReplayBody, ResponseBody, Retry, RetryConfig, RetryLayer};
 
 use crate::stack::{Sent, attempts, config, post, run, stack};
 
+mod alone;
+
 /// Calls of four attempts: an answer, an error, and an answer that asks for a wait come first.
 #[derive(Default)]
 struct Retries {
