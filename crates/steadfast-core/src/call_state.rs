@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Instant;
 
 use http::{Extensions, HeaderMap, Uri, header};
 
@@ -26,6 +27,7 @@ pub struct CallState {
     key: Option<CallKey>,
     destination: Option<Arc<str>>,
     attempt: Option<Attempt>,
+    started: Option<Instant>,
     owned: bool,
 }
 
@@ -137,6 +139,17 @@ impl CallState {
     /// Says which attempt this request is.
     pub const fn set_attempt(&mut self, attempt: Attempt) {
         self.attempt = Some(attempt);
+    }
+
+    /// When the call began, and so its first attempt; `None` where no layer around the attempts
+    /// said so.
+    pub const fn started(&self) -> Option<Instant> {
+        self.started
+    }
+
+    /// Says when the call began. Who is further out knows better: the first word holds.
+    pub fn set_started(&mut self, now: Instant) {
+        self.started.get_or_insert(now);
     }
 
     /// Whether a retry loop further out repeats this call.

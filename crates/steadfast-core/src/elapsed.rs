@@ -18,6 +18,12 @@ pub enum Cut {
     AttemptTimeout,
     /// The call's own deadline, which left the attempt less than its configured time.
     Deadline,
+    /// The time between two frames of a body: the peer fell silent in the middle.
+    BodyIdle,
+    /// The time that a whole body may take.
+    BodyTotal,
+    /// The time to get a connection: nothing was sent.
+    Connect,
 }
 
 impl Elapsed {
@@ -45,10 +51,13 @@ impl Elapsed {
 impl fmt::Display for Elapsed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.cut {
-            Cut::AttemptTimeout => "the attempt timeout",
-            Cut::Deadline => "the deadline",
+            Cut::AttemptTimeout => "no answer before the attempt timeout",
+            Cut::Deadline => "no end before the deadline",
+            Cut::BodyIdle => "nothing more of the body before the idle limit",
+            Cut::BodyTotal => "no end of the body before its limit",
+            Cut::Connect => "no connection before the connect timeout",
         };
-        write!(f, "no answer before {what}, after {:?}", self.limit)
+        write!(f, "{what}, after {:?}", self.limit)
     }
 }
 

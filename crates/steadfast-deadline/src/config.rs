@@ -6,8 +6,12 @@ use std::time::Duration;
 /// another attempt.
 pub const DEFAULT_ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A duration from which on a limit is none: 30 years.
+/// Time of one call, its attempts and the waits between them, unless said otherwise: 30 s.
 ///
-/// Instants that far away cannot be represented on every platform, and tokio's timer overflows
-/// shortly before the last one that can.
-pub(crate) const NO_LIMIT: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+/// Whoever waits for longer has usually gone.
+pub const DEFAULT_CALL_LIMIT: Duration = Duration::from_secs(30);
+
+/// Longest silence between two frames of a response body unless said otherwise: 30 s.
+///
+/// Twice the interval at which streams that mean to live are usually kept alive.
+pub const DEFAULT_IDLE_LIMIT: Duration = Duration::from_secs(30);

@@ -1,12 +1,17 @@
 #![doc = include_str!("../README.md")]
 
+mod attempt;
+mod body_timeout;
+mod call_limit;
 mod config;
-mod future;
-mod layer;
-mod machine;
-mod service;
+mod due;
+mod propagate;
+mod refusal;
 
-pub use config::DEFAULT_ATTEMPT_TIMEOUT;
-pub use future::ResponseFuture;
-pub use layer::AttemptTimeoutLayer;
-pub use service::AttemptTimeout;
+pub use attempt::{AttemptTimeout, AttemptTimeoutLayer, ResponseFuture};
+pub use body_timeout::{
+    BodyTimeout, BodyTimeoutError, BodyTimeoutFuture, BodyTimeoutLayer, TimedBody,
+};
+pub use call_limit::{CallFuture, CallLimit, CallLimitLayer, LimitOverride};
+pub use config::{DEFAULT_ATTEMPT_TIMEOUT, DEFAULT_CALL_LIMIT, DEFAULT_IDLE_LIMIT};
+pub use propagate::{Propagate, PropagateConfig, PropagateFuture, PropagateLayer};

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use steadfast_core::Cut;
-
-use crate::config::NO_LIMIT;
+use steadfast_core::{Cut, Deadline};
 
 /// The time of one attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +25,7 @@ pub(crate) fn share(limit: Duration, left: Option<Duration>) -> Share {
     };
     if time.is_zero() {
         Share::Nothing
-    } else if time >= NO_LIMIT {
+    } else if time >= Deadline::NO_LIMIT {
         Share::Unlimited
     } else {
         Share::Of(time, cut)
@@ -61,7 +59,11 @@ mod tests {
 
     #[test]
     fn endless_limits_are_none() {
-        for endless in [Duration::MAX, Duration::from_secs(u64::MAX), NO_LIMIT] {
+        for endless in [
+            Duration::MAX,
+            Duration::from_secs(u64::MAX),
+            Deadline::NO_LIMIT,
+        ] {
             assert_eq!(share(endless, None), Share::Unlimited);
             assert_eq!(share(endless, Some(Duration::MAX)), Share::Unlimited);
             assert_eq!(share(endless, Some(MS)), Share::Of(MS, Cut::Deadline));

@@ -2,12 +2,19 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::Request;
-use steadfast_core::{BoxError, CallContext, CallState, Deadline};
+use steadfast_core::BoxError;
 use tokio::time::Instant;
 use tower_service::Service;
 
-use crate::ResponseFuture;
-use crate::machine::share;
+use crate::due::due;
+
+mod future;
+mod layer;
+mod share;
+
+pub use future::ResponseFuture;
+pub use layer::AttemptTimeoutLayer;
+use share::share;
 
 /// Ends each attempt in time; see the crate's page.
 ///
@@ -46,9 +53,7 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let stated =
-            CallState::of(request.extensions()).map_or(Deadline::NONE, CallState::deadline);
-        let deadline = stated.earliest(CallContext::current_deadline());
+        let deadline = due(request.extensions());
         // Without a deadline nothing has to be compared with the clock yet.
         let started = deadline.instant().map(|_| Instant::now());
         let left = started.and_then(|now| deadline.left(now.into_std()));

@@ -2,7 +2,8 @@ use std::time::Duration;
 
 use tower_layer::Layer;
 
-use crate::{AttemptTimeout, DEFAULT_ATTEMPT_TIMEOUT};
+use super::AttemptTimeout;
+use crate::DEFAULT_ATTEMPT_TIMEOUT;
 
 /// Puts an [`AttemptTimeout`] around a service; see the crate's page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

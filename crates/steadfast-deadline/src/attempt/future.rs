@@ -4,10 +4,11 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use pin_project_lite::pin_project;
-use steadfast_core::{BoxError, Cut, Elapsed, Failure, Outcome, Reason, Rejected, Report};
+use steadfast_core::{BoxError, Cut, Elapsed, Failure, Outcome, Reason, Report};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::machine::Share;
+use super::share::Share;
+use crate::refusal::refused;
 
 pin_project! {
     /// One attempt under its limit: the future of [`AttemptTimeout`](crate::AttemptTimeout).
@@ -107,16 +108,4 @@ where
 fn elapsed(after: Duration, cause: Elapsed) -> BoxError {
     let report = Report::new(1, after, Some(Reason::Deadline), Outcome::Unknown);
     Failure::new(report, cause).into()
-}
-
-/// The cause is a [`Rejected`], so that a retry loop above stops instead of asking again.
-#[cold]
-fn refused() -> BoxError {
-    let report = Report::new(
-        0,
-        Duration::ZERO,
-        Some(Reason::Deadline),
-        Outcome::NotApplied,
-    );
-    Failure::new(report, Rejected::new(Reason::Deadline)).into()
 }

@@ -1,0 +1,51 @@
+use std::task::{Context, Poll};
+
+use http::{Method, Request, Response};
+use tower_service::Service;
+
+use crate::due::{due, is_grpc};
+
+mod body;
+mod error;
+mod future;
+mod layer;
+mod limits;
+
+pub use body::TimedBody;
+pub use error::BodyTimeoutError;
+pub use future::BodyTimeoutFuture;
+pub use layer::BodyTimeoutLayer;
+use limits::{Asked, Limits};
+
+/// Ends response bodies that fall silent.
+///
+/// A download may take as long as it needs while its bytes flow, longer than the call's limit
+/// too. The stream of a gRPC call ends by the call's deadline. What follows an upgrade (101, or
+/// a 2xx to CONNECT) is left alone: it is no body.
+#[derive(Clone, Copy, Debug)]
+pub struct BodyTimeout<S> {
+    inner: S,
+    limits: Limits,
+}
+
+impl<S, B, R> Service<Request<B>> for BodyTimeout<S>
+where
+    S: Service<Request<B>, Response = Response<R>>,
+{
+    type Response = Response<TimedBody<R>>;
+    type Error = S::Error;
+    type Future = BodyTimeoutFuture<S::Future>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let asked = Asked {
+            tunnel: *request.method() == Method::CONNECT,
+            grpc: is_grpc(request.headers()),
+            due: due(request.extensions()),
+        };
+        BodyTimeoutFuture::new(self.inner.call(request), self.limits, asked)
+    }
+}

@@ -1,0 +1,48 @@
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use http::Response;
+use pin_project_lite::pin_project;
+use tokio::time::Instant;
+
+use super::TimedBody;
+use super::limits::{Asked, Limits};
+
+pin_project! {
+    /// A call whose answer's body is timed: the future of [`BodyTimeout`](crate::BodyTimeout).
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct BodyTimeoutFuture<F> {
+        #[pin]
+        call: F,
+        limits: Limits,
+        asked: Asked,
+    }
+}
+
+impl<F> BodyTimeoutFuture<F> {
+    pub(super) const fn new(call: F, limits: Limits, asked: Asked) -> Self {
+        Self {
+            call,
+            limits,
+            asked,
+        }
+    }
+}
+
+impl<F, R, E> Future for BodyTimeoutFuture<F>
+where
+    F: Future<Output = Result<Response<R>, E>>,
+{
+    type Output = Result<Response<TimedBody<R>>, E>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let response = ready!(this.call.poll(cx))?;
+        let clock = || Instant::now().into_std();
+        let (status, headers) = (response.status(), response.headers());
+        let limits = this.limits.of(*this.asked, status, headers, clock);
+        Poll::Ready(Ok(response.map(|body| TimedBody::new(body, limits))))
+    }
+}
