@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::{Method, Request};
 use http_body_util::{BodyExt, Full};
 use steadfast::idempotency::client::Routes;
+use steadfast::retry::Commit;
 use steadfast::{Backoff, Failure, Jitter, Reason, Report};
 use steadfast_kit::{Chunks, Piece, Script, ScriptedServer};
 use tokio::sync::Notify;
@@ -134,6 +135,34 @@ async fn after_the_first_byte_of_an_answer_nothing_begins_again() {
     let error = body.frame().await.unwrap().unwrap_err();
     assert!(!error.to_string().is_empty());
     assert_eq!((server.requests().len(), server.connections()), (1, 1));
+}
+
+/// O-20: where answers are read whole before they are given.
+#[tokio::test]
+async fn an_answer_that_breaks_before_any_of_it_was_given_is_asked_for_again() {
+    let scripts = || {
+        let half = Script::new()
+            .read()
+            .answer_cut("200 OK", &[], "Hello World", 1);
+        [half, answer("200 OK", &[], "Hello World")]
+    };
+    let config = || generous().with_commit(Commit::WholeBody { limit: 64 });
+    let server = ScriptedServer::start(scripts()).await.unwrap();
+    let stack = plain(config());
+    let answered = send(&stack, request(&Method::GET, &server.url("/file"))).await;
+    assert_eq!(text(answered).await, "Hello World");
+    assert_eq!(server.requests().len(), 2);
+
+    let server = ScriptedServer::start(scripts()).await.unwrap();
+    let answered = send(
+        &plain(config()),
+        request(&Method::POST, &server.url("/pay")),
+    )
+    .await;
+    if let Ok(answer) = answered {
+        answer.into_body().collect().await.unwrap_err();
+    }
+    assert_eq!(server.requests().len(), 1, "a POST may have had its effect");
 }
 
 /// O-21.

@@ -71,10 +71,12 @@ async fn a_reused_connection_that_dies_before_an_answer_costs_safe_calls_one_mor
     for method in [Method::GET, Method::PUT, Method::DELETE] {
         let read = dies_on_reuse(Script::read).await;
         let unread = dies_on_reuse(|it| it.arrival().reset()).await;
-        for server in [read, unread] {
+        for (server, requests) in [(read, 3), (unread, 2)] {
             let answered = over_a_reused_connection(&server, &method, Routes::new()).await;
             assert_eq!(text(answered).await, "done", "{method}");
             assert_eq!(server.connections(), 2, "{method}");
+            // It was the reused connection that broke.
+            assert_eq!(server.requests().len(), requests, "{method}");
         }
     }
 }
