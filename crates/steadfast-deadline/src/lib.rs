@@ -7,6 +7,7 @@ mod config;
 mod due;
 mod propagate;
 mod refusal;
+pub mod server;
 
 pub use attempt::{AttemptTimeout, AttemptTimeoutLayer, ResponseFuture};
 pub use body_timeout::{

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 mod contract;
 mod cost;
+mod server;
 mod times;
 
 const MS: Duration = Duration::from_millis(1);

@@ -1,0 +1,134 @@
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
+use steadfast_core::grpc::{self, Code};
+
+use super::body::ResponseBody;
+
+/// Where the problem types are described: the start of every `type`.
+pub const PROBLEM_BASE: &str = "https://docs.rs/steadfast-deadline/latest/steadfast_deadline/#";
+
+/// The problem's `code` where the time was over on arrival: the handler was never called.
+pub const CODE_EXPIRED: &str = "deadline-expired";
+
+/// The problem's `code` where the time ended under the handler: what it did is not known.
+pub const CODE_EXCEEDED: &str = "deadline-exceeded";
+
+const GRPC_MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
+
+/// In which words a caller is told that the time is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// 504 with problem details (RFC 9457).
+    Http,
+    /// 200 with DEADLINE_EXCEEDED in the headers ("trailers-only", gRPC over HTTP/2).
+    Grpc,
+    /// The same for gRPC-Web.
+    GrpcWeb,
+}
+
+impl Dialect {
+    /// By the request's media type.
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        const GRPC: &[u8] = b"application/grpc";
+        let Some(media) = headers.get(header::CONTENT_TYPE) else {
+            return Self::Http;
+        };
+        let media = media.as_bytes();
+        let Some((start, rest)) = media.split_at_checked(GRPC.len()) else {
+            return Self::Http;
+        };
+        match rest {
+            _ if !start.eq_ignore_ascii_case(GRPC) => Self::Http,
+            [] | [b'+' | b';' | b' ', ..] => Self::Grpc,
+            [b'-', web @ ..] if web.len() >= 3 && web[..3].eq_ignore_ascii_case(b"web") => {
+                Self::GrpcWeb
+            }
+            _ => Self::Http,
+        }
+    }
+
+    pub(crate) const fn is_grpc(self) -> bool {
+        matches!(self, Self::Grpc | Self::GrpcWeb)
+    }
+
+    /// The answer to a request whose time was over on arrival.
+    pub(crate) fn expired<R>(self) -> Response<ResponseBody<R>> {
+        const BODY: &str = concat!(
+            r#"{"type":"https://docs.rs/steadfast-deadline/latest/steadfast_deadline/"#,
+            r##"#deadline-expired","title":"Deadline expired","status":504,"##,
+            r#""detail":"the caller's time was over before the handler began; "#,
+            r#"nothing was done","code":"deadline-expired"}"#,
+        );
+        self.answer(BODY, "the deadline had passed on arrival; nothing was done")
+    }
+
+    /// The answer to a request whose time ended under its handler.
+    pub(crate) fn exceeded<R>(self) -> Response<ResponseBody<R>> {
+        const BODY: &str = concat!(
+            r#"{"type":"https://docs.rs/steadfast-deadline/latest/steadfast_deadline/"#,
+            r##"#deadline-exceeded","title":"Deadline exceeded","status":504,"##,
+            r#""detail":"the caller's time ended before the handler had answered; "#,
+            r#"what it did is not known","code":"deadline-exceeded"}"#,
+        );
+        self.answer(BODY, EXCEEDED)
+    }
+
+    fn answer<R>(self, body: &'static str, message: &'static str) -> Response<ResponseBody<R>> {
+        let media = match self {
+            Self::Http => "application/problem+json",
+            Self::Grpc => "application/grpc",
+            Self::GrpcWeb => "application/grpc-web+proto",
+        };
+        let mut response = Response::new(ResponseBody::full(match self {
+            Self::Http => Bytes::from_static(body.as_bytes()),
+            Self::Grpc | Self::GrpcWeb => Bytes::new(),
+        }));
+        if self.is_grpc() {
+            *response.headers_mut() = status(message);
+        } else {
+            *response.status_mut() = StatusCode::GATEWAY_TIMEOUT;
+        }
+        let media = HeaderValue::from_static(media);
+        response.headers_mut().insert(header::CONTENT_TYPE, media);
+        response
+    }
+}
+
+const EXCEEDED: &str = "the deadline passed before the handler had answered";
+
+/// The trailers that end a gRPC stream whose time is over.
+pub(crate) fn exceeded_trailers() -> HeaderMap {
+    status(EXCEEDED)
+}
+
+/// The message has neither `%` nor anything beyond ASCII, so it needs no percent-encoding.
+fn status(message: &'static str) -> HeaderMap {
+    let mut headers = HeaderMap::with_capacity(3);
+    let code = u16::from(Code::DeadlineExceeded.number());
+    headers.insert(grpc::STATUS, HeaderValue::from(code));
+    headers.insert(GRPC_MESSAGE, HeaderValue::from_static(message));
+    headers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_media_type_chooses_the_words() {
+        for (media, want) in [
+            ("application/grpc", Dialect::Grpc),
+            ("application/grpc+proto", Dialect::Grpc),
+            ("Application/GRPC; charset=x", Dialect::Grpc),
+            ("application/grpc-web-text", Dialect::GrpcWeb),
+            ("application/grpcish", Dialect::Http),
+            ("application/json", Dialect::Http),
+            ("", Dialect::Http),
+        ] {
+            let mut headers = HeaderMap::new();
+            assert_eq!(Dialect::of(&headers), Dialect::Http);
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
+            assert_eq!(Dialect::of(&headers), want, "{media}");
+        }
+    }
+}
