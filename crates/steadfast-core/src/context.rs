@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use http::Extensions;
 use pin_project_lite::pin_project;
 
 use crate::{Attempt, Deadline};
@@ -73,14 +74,34 @@ impl CallContext {
         CURRENT.with_borrow(Clone::clone)
     }
 
+    /// The context of a request: the one in force, else the one that travels with the request,
+    /// for whoever is polled in another task than the layer that put it there.
+    ///
+    /// ```
+    /// use http::Extensions;
+    /// use steadfast_core::CallContext;
+    ///
+    /// let mut extensions = Extensions::new();
+    /// extensions.insert(CallContext::new().with_operation("op-1"));
+    /// assert_eq!(CallContext::of(&extensions).operation(), Some("op-1"));
+    /// let current = CallContext::new().with_operation("op-2");
+    /// let of = current.run(|| CallContext::of(&extensions));
+    /// assert_eq!(of.operation(), Some("op-2"));
+    /// ```
+    pub fn of(extensions: &Extensions) -> Self {
+        let current = Self::current();
+        let carried = (current == Self::EMPTY).then(|| extensions.get::<Self>());
+        carried.flatten().cloned().unwrap_or(current)
+    }
+
     /// The deadline in force on this thread, without copying the rest.
     pub fn current_deadline() -> Deadline {
         CURRENT.with_borrow(|context| context.deadline)
     }
 
-    /// How much the served request matters, without copying the rest.
-    pub fn current_criticality() -> Criticality {
-        CURRENT.with_borrow(|context| context.criticality)
+    /// That deadline, and how much the served request matters, in one look.
+    pub fn current_deadline_and_criticality() -> (Deadline, Criticality) {
+        CURRENT.with_borrow(|context| (context.deadline, context.criticality))
     }
 
     /// Does `work`, which waits for nothing, in this context: for what happens beside a future,
