@@ -1,10 +1,14 @@
 #![doc = include_str!("../README.md")]
 
+mod context;
+mod deadline;
 mod key;
 mod rejection;
 mod target;
 mod transaction;
 
+pub use context::RequestContext;
+pub use deadline::RequestDeadline;
 pub use key::IdempotencyKey;
 pub use rejection::ExtractorRejection;
 pub use target::original_target;

@@ -4,7 +4,7 @@ pub use steadfast_core::*;
 
 #[cfg(feature = "axum")]
 pub use steadfast_axum as axum;
-#[cfg(feature = "client")]
+#[cfg(any(feature = "client", feature = "server"))]
 pub use steadfast_deadline as deadline;
 #[cfg(feature = "hyper")]
 pub use steadfast_hyper as hyper;

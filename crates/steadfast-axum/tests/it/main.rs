@@ -18,6 +18,8 @@ use steadfast_idempotency_sqlx::{SqliteStore, SqliteTx};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
+mod deadline;
+
 #[derive(Clone)]
 struct Account(String);
 
