@@ -29,8 +29,9 @@ pin_project! {
         // Gone once the time was over.
         #[pin]
         body: Option<B>,
-        #[pin]
-        timer: Option<Sleep>,
+        // In a box, so that the body stays `Unpin` where the peer's is, as hyper's is: readers
+        // call `frame()` on it. One for each body that has to be waited for.
+        timer: Option<Pin<Box<Sleep>>>,
         // Since when the reader waits for the next frame.
         silent: Option<Instant>,
         limits: BodyLimits,
@@ -76,20 +77,20 @@ where
             let Some((until, cause)) = next_limit(this.limits, this.silent) else {
                 return Poll::Pending;
             };
-            match this.timer.as_mut().as_pin_mut() {
-                None => this.timer.set(Some(sleep_until(until.into()))),
+            match this.timer {
+                None => *this.timer = Some(Box::pin(sleep_until(until.into()))),
                 // It still runs for the silence before.
-                Some(timer) if !goes_on => timer.reset(until.into()),
+                Some(timer) if !goes_on => timer.as_mut().reset(until.into()),
                 Some(_) => {}
             }
-            if let Some(timer) = this.timer.as_mut().as_pin_mut() {
-                ready!(timer.poll(cx));
+            if let Some(timer) = this.timer {
+                ready!(timer.as_mut().poll(cx));
             }
             cause
         };
         // The peer learns it now, not when the reader drops this body.
         this.body.set(None);
-        this.timer.set(None);
+        *this.timer = None;
         Poll::Ready(Some(Err(BodyTimeoutError::new(cause).into())))
     }
 

@@ -7,8 +7,11 @@ use http::Request;
 use steadfast_core::{BoxError, CallState, Cut, Deadline, Elapsed, Failure};
 use tokio::time::Instant;
 
+mod body_timeout;
+mod call_limit;
 mod contract;
 mod cost;
+mod propagate;
 mod server;
 mod times;
 
