@@ -1,6 +1,6 @@
 use std::error::Error;
 
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderName, StatusCode};
 
 use crate::{Delivery, Failure, Hint, Outcome, Rejected, RouteRule, Verdict};
 
@@ -75,6 +75,9 @@ impl<'a> Answer<'a> {
     /// - the peer's own word (`x-should-retry`, `stripe-should-retry`) wins over all of these;
     /// - below 400 is a success, everything else is permanent.
     pub fn verdict(&self) -> Verdict {
+        if self.status.as_u16() < 400 {
+            return Verdict::Success;
+        }
         let by_status = self.by_status();
         match should_retry(self.headers) {
             Some(true) => match by_status {
@@ -91,9 +94,6 @@ impl<'a> Answer<'a> {
 
     fn by_status(&self) -> Verdict {
         let status = self.status;
-        if status.as_u16() < 400 {
-            return Verdict::Success;
-        }
         let hinted = matches!(self.hint, Hint::Wait(_));
         if status.is_server_error() && is_replay(self.headers) {
             return Verdict::Permanent(Delivery::Answered);
@@ -125,12 +125,18 @@ pub fn delivery_of_status(status: StatusCode) -> Delivery {
     }
 }
 
+static SHOULD_RETRY: [HeaderName; 2] = [
+    HeaderName::from_static("x-should-retry"),
+    HeaderName::from_static("stripe-should-retry"),
+];
+
+static REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
 /// The word that some peers put beside a failure, in whichever spelling.
 fn should_retry(headers: &HeaderMap) -> Option<bool> {
-    const SPELLINGS: [&str; 2] = ["x-should-retry", "stripe-should-retry"];
-    SPELLINGS
+    SHOULD_RETRY
         .iter()
-        .find_map(|name| match headers.get(*name)?.as_bytes() {
+        .find_map(|name| match headers.get(name)?.as_bytes() {
             word if word.eq_ignore_ascii_case(b"true") => Some(true),
             word if word.eq_ignore_ascii_case(b"false") => Some(false),
             _ => None,
@@ -139,7 +145,7 @@ fn should_retry(headers: &HeaderMap) -> Option<bool> {
 
 fn is_replay(headers: &HeaderMap) -> bool {
     headers
-        .get("idempotent-replayed")
+        .get(&REPLAYED)
         .is_some_and(|value| value.as_bytes() == b"true")
 }
 

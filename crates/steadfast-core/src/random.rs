@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rand::rngs::StdRng;
+use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
 /// The randomness of one stack: every call takes draws of its own from it.
@@ -43,11 +43,17 @@ impl Random {
     /// The draws of one call, independent of every other call's.
     pub fn draws(&self) -> Draws {
         let stream = self.0.next.fetch_add(1, Ordering::Relaxed);
-        let mut seed = [0; 32];
-        seed[..8].copy_from_slice(&self.0.seed.to_le_bytes());
-        seed[8..16].copy_from_slice(&stream.to_le_bytes());
-        Draws(StdRng::from_seed(seed))
+        Draws(SmallRng::seed_from_u64(self.0.seed ^ scattered(stream)))
     }
+}
+
+/// Spreads neighbours over all 64 bits (the finalizer of SplitMix64): the generator's own seeding
+/// walks in fixed steps, on which the streams of neighbours would overlap.
+const fn scattered(stream: u64) -> u64 {
+    let mut x = stream.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
 }
 
 impl Default for Random {
@@ -58,7 +64,7 @@ impl Default for Random {
 
 /// A stream of numbers in [0, 1); see [`Random::draws`].
 #[derive(Debug)]
-pub struct Draws(StdRng);
+pub struct Draws(SmallRng);
 
 impl Draws {
     /// The next number, uniform in [0, 1).

@@ -12,40 +12,50 @@ use steadfast_core::{
 use crate::{RetryConfig, RetryOverrides, clock};
 
 /// The attempts of one call: what was sent, what may follow. It knows no HTTP.
+///
+/// Kept small: every call moves it, and most end with their first attempt.
 pub(crate) struct Attempts {
     config: Arc<RetryConfig>,
     /// Where it is not the config's.
     budget: Option<Arc<dyn Budget>>,
-    terms: Terms,
-    owned: bool,
-    safety: Safety,
-    key_lives_until: Deadline,
+    /// Where they are not the config's.
+    terms: Option<Box<Terms>>,
     deadline: Deadline,
     started: Instant,
-    criticality: Criticality,
     made: u32,
+    safety: Safety,
+    criticality: Criticality,
+    /// Whether a loop further out repeats this call.
+    owned: bool,
     /// Whether the attempt on its way is one of those made.
     counted: bool,
     /// Whether any attempt was more than a refusal of ours.
     went_out: bool,
+    /// Whether an attempt is on its way, of which the budget has yet to be told.
+    in_flight: bool,
+    /// From the first failure on.
+    history: Option<Box<History>>,
+}
+
+/// What the attempts before this one left.
+#[derive(Default)]
+struct History {
     retries: u32,
     refusals_repeated: u32,
     admissions_awaited: u32,
     last_wait: Duration,
-    unknown_before: bool,
-    /// The attempt on its way, of which the budget has yet to be told.
-    in_flight: Option<(Sending, Permit)>,
-    draws: Option<Box<Draws>>,
+    unknown: bool,
+    /// Of the retry on its way.
+    permit: Option<Permit>,
+    draws: Option<Draws>,
 }
 
 /// What a call begins with.
 pub(crate) struct Opening {
-    /// Whether a loop further out repeats this call.
-    pub(crate) owned: bool,
     pub(crate) started: Instant,
+    pub(crate) owned: bool,
     pub(crate) budget: Option<Arc<dyn Budget>>,
     pub(crate) safety: Safety,
-    pub(crate) key_lives_until: Deadline,
     pub(crate) deadline: Deadline,
     pub(crate) overrides: Option<RetryOverrides>,
 }
@@ -82,43 +92,45 @@ pub(crate) struct End {
 pub(crate) type Decided = Result<Next<Permit>, Option<Reason>>;
 
 impl Attempts {
+    #[inline]
     pub(crate) fn begin(config: &Arc<RetryConfig>, opening: Opening) -> Self {
-        let started = opening.started;
-        let (mut terms, mut total_limit) = (config.terms, config.total_limit);
-        if let Some(overrides) = opening.overrides {
-            overrides.apply(&mut terms, &mut total_limit);
+        let (mut terms, mut total_limit) = (None, config.total_limit);
+        if opening.overrides.is_some() || opening.owned {
+            let mut own = Box::new(config.terms);
+            if let Some(overrides) = opening.overrides {
+                overrides.apply(&mut own, &mut total_limit);
+            }
+            if opening.owned {
+                own.max_attempts = NonZeroU32::MIN;
+            }
+            terms = Some(own);
         }
-        if opening.owned {
-            terms.max_attempts = NonZeroU32::MIN;
-        }
-        let deadline = Deadline::after(started, total_limit)
-            .earliest(opening.deadline)
-            .earliest(CallContext::current_deadline());
+        let (served_until, criticality) = CallContext::current_deadline_and_criticality();
         Self {
             config: config.clone(),
             budget: opening.budget,
             terms,
-            owned: opening.owned,
-            safety: opening.safety,
-            key_lives_until: opening.key_lives_until,
-            deadline,
-            started,
-            criticality: CallContext::current_criticality(),
+            deadline: Deadline::after(opening.started, total_limit)
+                .earliest(opening.deadline)
+                .earliest(served_until),
+            started: opening.started,
             made: 0,
+            safety: opening.safety,
+            criticality,
+            owned: opening.owned,
             counted: false,
             went_out: false,
-            retries: 0,
-            refusals_repeated: 0,
-            admissions_awaited: 0,
-            last_wait: Duration::ZERO,
-            unknown_before: false,
-            in_flight: None,
-            draws: None,
+            in_flight: false,
+            history: None,
         }
     }
 
     pub(crate) fn config(&self) -> &RetryConfig {
         &self.config
+    }
+
+    fn terms(&self) -> &Terms {
+        self.terms.as_deref().unwrap_or(&self.config.terms)
     }
 
     fn budget(&self) -> &dyn Budget {
@@ -137,13 +149,13 @@ impl Attempts {
         self.made
     }
 
-    pub(crate) const fn max(&self) -> u32 {
-        self.terms.max_attempts.get()
+    pub(crate) fn max(&self) -> u32 {
+        self.terms().max_attempts.get()
     }
 
     /// Whether an earlier attempt may have taken effect.
-    pub(crate) const fn unknown_before(&self) -> bool {
-        self.unknown_before
+    pub(crate) fn unknown_before(&self) -> bool {
+        self.history.as_ref().is_some_and(|history| history.unknown)
     }
 
     pub(crate) fn elapsed(&self, now: Instant) -> Duration {
@@ -157,8 +169,9 @@ impl Attempts {
 
     /// Whether any outcome could lead to another attempt.
     pub(crate) fn may_repeat(&self) -> bool {
-        let strict = self.terms.strictness == Strictness::Strict;
-        self.max() > 1 && !(strict && self.safety == Safety::Unprotected)
+        let terms = self.terms();
+        let strict = terms.strictness == Strictness::Strict;
+        terms.max_attempts.get() > 1 && !(strict && self.safety == Safety::Unprotected)
     }
 
     /// Whether the deadline came before anything was sent.
@@ -173,38 +186,44 @@ impl Attempts {
 
     /// The first attempt goes out.
     pub(crate) fn on_first_sent(&mut self) {
-        self.send(true, Permit::free());
+        self.send(true);
     }
 
     /// The next attempt goes out.
     pub(crate) fn on_sent(&mut self, counted: bool, mut permit: Permit) {
         permit.sent();
-        self.refusals_repeated += u32::from(!counted);
-        self.send(counted, permit);
+        let history = self.history.get_or_insert_default();
+        history.refusals_repeated += u32::from(!counted);
+        history.permit = Some(permit);
+        self.send(counted);
     }
 
-    fn send(&mut self, counted: bool, permit: Permit) {
+    fn send(&mut self, counted: bool) {
         self.counted = counted;
         self.made += u32::from(counted);
+        self.in_flight = true;
+        if !self.went_out {
+            self.budget().on_call(self.started);
+        }
+    }
+
+    /// How the attempt on its way ended; the budget is told once for each attempt.
+    pub(crate) fn settle(&mut self, ending: Ending) {
+        if !std::mem::take(&mut self.in_flight) {
+            return;
+        }
         let sending = if self.went_out {
             Sending::Retry
         } else {
             Sending::First
         };
-        if sending == Sending::First {
-            self.budget().on_call(self.started);
-        }
-        self.in_flight = Some((sending, permit));
-    }
-
-    /// How the attempt on its way ended; the budget is told once for each attempt.
-    pub(crate) fn settle(&mut self, ending: Ending) {
-        let Some((sending, permit)) = self.in_flight.take() else {
-            return;
-        };
         self.went_out |= ending != Ending::NotSent;
         self.budget().on_outcome(sending, ending, self.started);
-        if ending == Ending::Success {
+        let permit = self
+            .history
+            .as_mut()
+            .and_then(|history| history.permit.take());
+        if let Some(permit) = permit.filter(|_| ending == Ending::Success) {
             permit.succeeded();
         }
     }
@@ -224,40 +243,45 @@ impl Attempts {
     }
 
     /// What follows from it.
-    pub(crate) fn decide(&mut self, brought: Brought, body: BodyState, now: Instant) -> Decided {
+    pub(crate) fn decide(
+        &mut self,
+        brought: Brought,
+        body: BodyState,
+        key_lives_until: Deadline,
+        now: Instant,
+    ) -> Decided {
+        let Self {
+            config,
+            budget,
+            terms,
+            history,
+            ..
+        } = self;
+        let history = history.get_or_insert_default();
         let situation = Situation {
             verdict: brought.verdict,
             safety: self.safety,
             body,
             attempts: self.made,
-            retries: self.retries,
-            refusals_repeated: self.refusals_repeated,
-            admissions_awaited: self.admissions_awaited,
+            retries: history.retries,
+            refusals_repeated: history.refusals_repeated,
+            admissions_awaited: history.admissions_awaited,
             admitted_in: brought.admitted_in,
             hint: brought.hint,
             throttled: brought.throttled,
-            last_wait: self.last_wait,
+            last_wait: history.last_wait,
             now,
             deadline: self.deadline,
-            key_lives_until: self.key_lives_until,
+            key_lives_until,
         };
         let mut ask = Ask::new(now);
         ask.throttled = brought.throttled;
         ask.criticality = self.criticality;
-        let Self {
-            config,
-            budget,
-            draws,
-            ..
-        } = self;
+        let terms = terms.as_deref().unwrap_or(&config.terms);
         let budget = budget.as_ref().unwrap_or(&config.budget);
-        let draw = || {
-            draws
-                .get_or_insert_with(|| Box::new(config.random.draws()))
-                .draw()
-        };
-        let reserve = || budget.reserve(ask);
-        let next = match decide(&self.terms, &situation, draw, reserve) {
+        let draws = &mut history.draws;
+        let draw = || draws.get_or_insert_with(|| config.random.draws()).draw();
+        let next = match decide(terms, &situation, draw, || budget.reserve(ask)) {
             Decision::Done => return Err(None),
             Decision::Stop(Reason::AttemptsExhausted) if self.owned => {
                 return Err(Some(Reason::OwnedUpstream));
@@ -265,31 +289,25 @@ impl Attempts {
             Decision::Stop(reason) => return Err(Some(reason)),
             Decision::Retry(next) => next,
         };
-        self.unknown_before |= brought.verdict.delivery() == Some(Delivery::Unknown);
-        self.admissions_awaited += u32::from(next.permit.is_none());
-        self.last_wait = next.wait;
-        self.retries += u32::from(next.counted);
+        history.unknown |= brought.verdict.delivery() == Some(Delivery::Unknown);
+        history.admissions_awaited += u32::from(next.permit.is_none());
+        history.last_wait = next.wait;
+        history.retries += u32::from(next.counted);
         if let Hint::Exactly(_) = brought.hint {
             // Pushback begins the backoff anew (gRFC A6).
-            self.retries = 0;
-            self.last_wait = Duration::ZERO;
+            history.retries = 0;
+            history.last_wait = Duration::ZERO;
         }
         Ok(next)
     }
 
     /// The call ends, its last attempt having ended with `last`.
     pub(crate) fn end(&self, last: Verdict, reason: Option<Reason>, now: Instant) -> End {
-        let outcome = Outcome::of(last, self.unknown_before);
-        let report = Report::new(self.made, self.elapsed(now), reason, outcome);
+        let outcome = Outcome::of(last, self.unknown_before());
         End {
-            report,
+            report: Report::new(self.made, self.elapsed(now), reason, outcome),
             unsent: last.delivery() == Some(Delivery::Unsent),
         }
-    }
-
-    /// As [`end`](Self::end), where nobody asks how long it took.
-    pub(crate) fn end_unmeasured(&self, last: Verdict, reason: Option<Reason>) -> End {
-        self.end(last, reason, self.started)
     }
 }
 

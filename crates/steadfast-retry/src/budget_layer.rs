@@ -178,7 +178,7 @@ where
             Place::Later(counter) => {
                 let now = clock::now();
                 let mut ask = Ask::new(now);
-                ask.criticality = CallContext::current_criticality();
+                ask.criticality = CallContext::current_deadline_and_criticality().1;
                 ask.throttled = counter.as_ref().is_some_and(|counter| counter.throttled());
                 match layer.budget.reserve(ask) {
                     // What the inner service reserved for this call is there for the next one.

@@ -2,12 +2,12 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use http::{Method, request};
+use http::request;
 use steadfast_core::budget::{Ending, Permit, Target};
 use steadfast_core::decide::{BodyState, Next};
 use steadfast_core::{
-    Attempt, AttemptResult, Attempted, CallState, Deadline, Delivery, Ended, Event, Reason,
-    Subject, Verdict, destination, is_owned,
+    Attempt, AttemptResult, Attempted, CallKey, CallState, Deadline, Delivery, Ended, Event,
+    Observe, Reason, RouteRule, Subject, Verdict, destination, is_owned,
 };
 
 use crate::attempts::{Attempts, Brought, End, Opening};
@@ -15,16 +15,17 @@ use crate::{RetryConfig, RetryOverrides, clock};
 
 mod reading;
 
+pub(crate) use reading::Head;
 use reading::safety;
 
 /// One HTTP call: its attempts, the head that later ones are made of, and who is told.
 pub(crate) struct Call {
     attempts: Attempts,
-    /// The head of the first attempt, to make the later ones of; kept only where it is needed.
+    /// The head of the first attempt, to make the later ones of, and to tell observers of the call;
+    /// kept only where one of these may happen.
     template: Option<request::Parts>,
-    method: Method,
     /// The place of the route's rule in the config.
-    rule: Option<usize>,
+    rule: Option<u32>,
     owns: bool,
     ended: bool,
 }
@@ -40,12 +41,11 @@ pub(crate) enum Step {
 impl Call {
     /// Begins a call; changes the head into that of the first attempt.
     pub(crate) fn begin(config: &Arc<RetryConfig>, head: &mut request::Parts) -> Self {
-        let rules = config.rules.iter();
-        let rule = rules.clone().position(|rule| {
+        let matches = |rule: &RouteRule| {
             rule.matches(&head.method, &head.uri, &head.headers, &head.extensions)
-        });
+        };
+        let rule = config.rules.iter().position(matches);
         let state = CallState::of(&head.extensions);
-        let key = state.and_then(CallState::key);
         let started = clock::now();
         let target = || Target::of(&head.method, &head.uri, &head.headers, &head.extensions);
         let budget_for = config.budget_for.as_ref();
@@ -54,29 +54,22 @@ impl Call {
             owned: is_owned() || state.is_some_and(CallState::is_owned),
             budget: budget_for.map(|choice| choice.budget_for(target(), started)),
             safety: safety(rule.map(|at| &config.rules[at]), state, head),
-            key_lives_until: key.map_or(Deadline::NONE, |key| key.lives_until()),
             deadline: state.map_or(Deadline::NONE, CallState::deadline),
             overrides: head.extensions.get::<RetryOverrides>().copied(),
         };
         let attempts = Attempts::begin(config, opening);
-        let method = head.method.clone();
-        let mut call = Self {
+        let observed = config.observer.is_some();
+        let template = (observed || attempts.may_repeat()).then(|| head.clone());
+        let rule = rule.map(|at| at as u32);
+        let call = Self {
             attempts,
-            template: None,
-            method,
+            template,
             rule,
             owns: false,
             ended: false,
         };
-        if call.may_repeat() || config.observer.is_some() {
-            call.template = Some(head.clone());
-        }
-        if let Some(observer) = config
-            .observer
-            .as_ref()
-            .filter(|_| call.attempts.is_owned())
-        {
-            observer.observe(&Event::PassedThrough(call.subject()));
+        if call.attempts.is_owned() {
+            call.tell(Event::PassedThrough);
         }
         call
     }
@@ -130,6 +123,17 @@ impl Call {
         });
     }
 
+    /// The common end, a success with the first attempt that nobody observes: no clock is read.
+    /// False where it is not this one.
+    pub(crate) fn succeed_at_once(&mut self) -> bool {
+        let common = self.attempts.made() <= 1 && self.config().observer.is_none();
+        if common {
+            self.attempts.on_verdict(Verdict::Success);
+            self.ended = true;
+        }
+        common
+    }
+
     /// An attempt ended: what follows.
     pub(crate) fn on_ending(
         &mut self,
@@ -139,18 +143,15 @@ impl Call {
     ) -> Step {
         let verdict = brought.verdict;
         self.attempts.on_verdict(verdict);
-        let observed = self.config().observer.is_some();
-        if verdict.is_success() && self.attempts.made() <= 1 && !observed {
-            // The common end: no clock is read for it.
-            return Step::End(self.end_at(verdict, None, None));
-        }
         let now = clock::now();
         let body = if verdict.is_success() {
             BodyState::Committed
         } else {
             body()
         };
-        let decided = self.attempts.decide(brought, body, now);
+        let decided = self
+            .attempts
+            .decide(brought, body, self.key_lives_until(), now);
         self.tell_attempt(
             brought,
             result,
@@ -162,7 +163,7 @@ impl Call {
                 next,
                 unsent: verdict.delivery() == Some(Delivery::Unsent),
             },
-            Err(reason) => Step::End(self.end_at(verdict, reason, Some(now))),
+            Err(reason) => Step::End(self.end_at(verdict, reason, now)),
         }
     }
 
@@ -196,19 +197,13 @@ impl Call {
     }
 
     fn end(&mut self, last: Verdict, reason: Reason) -> End {
-        self.end_at(last, Some(reason), Some(clock::now()))
+        self.end_at(last, Some(reason), clock::now())
     }
 
-    /// Without an instant, nobody is told and no time is reported.
-    fn end_at(&mut self, last: Verdict, reason: Option<Reason>, now: Option<Instant>) -> End {
+    fn end_at(&mut self, last: Verdict, reason: Option<Reason>, now: Instant) -> End {
         self.ended = true;
-        let end = match now {
-            Some(now) => self.attempts.end(last, reason, now),
-            None => self.attempts.end_unmeasured(last, reason),
-        };
-        if let Some(observer) = &self.config().observer {
-            observer.observe(&Event::Ended(Ended::new(self.subject(), end.report)));
-        }
+        let end = self.attempts.end(last, reason, now);
+        self.tell(|subject| Event::Ended(Ended::new(subject, end.report)));
         end
     }
 
@@ -219,11 +214,11 @@ impl Call {
         wait: Option<Duration>,
         now: Instant,
     ) {
-        let Some(observer) = &self.config().observer else {
+        let Some((observer, subject)) = self.observed() else {
             return;
         };
         let made = self.attempts.made();
-        let mut event = Attempted::new(self.subject(), made, result, brought.verdict);
+        let mut event = Attempted::new(subject, made, result, brought.verdict);
         event.hint = brought.hint;
         event.wait = wait;
         event.elapsed = self.attempts.elapsed(now);
@@ -231,12 +226,29 @@ impl Call {
         observer.observe(&Event::Attempted(event));
     }
 
-    fn subject(&self) -> Subject<'_> {
-        let destination = self
+    fn tell<'a>(&'a self, event: impl FnOnce(Subject<'a>) -> Event<'a>) {
+        if let Some((observer, subject)) = self.observed() {
+            observer.observe(&event(subject));
+        }
+    }
+
+    fn observed(&self) -> Option<(&dyn Observe, Subject<'_>)> {
+        let observer = self.config().observer.as_deref()?;
+        let head = self.template.as_ref()?;
+        let destination = destination(&head.uri, &head.headers, &head.extensions);
+        Some((
+            observer,
+            Subject::new(destination, &head.method, self.attempts.safety()),
+        ))
+    }
+
+    fn key_lives_until(&self) -> Deadline {
+        let state = self
             .template
             .as_ref()
-            .and_then(|head| destination(&head.uri, &head.headers, &head.extensions));
-        Subject::new(destination, &self.method, self.attempts.safety())
+            .and_then(|head| CallState::of(&head.extensions));
+        let key = state.and_then(CallState::key);
+        key.map_or(Deadline::NONE, CallKey::lives_until)
     }
 }
 

@@ -50,12 +50,20 @@ pin_project! {
         Expired,
         // An attempt is on its way.
         Calling { #[pin] attempt: F },
+        // Anything else: in a box, because every call moves this enum and few get here.
+        Later { later: Pin<Box<Later<S, B, R>>> },
+    }
+}
+
+pin_project! {
+    #[project = LaterProj]
+    enum Later<S, B, R> {
         // An answer that looks well is read a little before it is handed on.
         Holding { hold: Option<Hold<R>> },
         // Between two attempts; the failed answer is read meanwhile.
-        Waiting { #[pin] drain: Option<Drain<R>>, next: Option<Box<NextAttempt<B>>> },
+        Waiting { #[pin] drain: Option<Drain<R>>, next: Option<NextAttempt<B>> },
         // A fresh clone of the inner service gets ready for the next attempt.
-        Readying { service: S, next: Option<Box<NextAttempt<B>>> },
+        Readying { service: S, next: Option<NextAttempt<B>> },
     }
 }
 
@@ -128,9 +136,11 @@ where
         for _ in 0..MAX_TURNS {
             let turn = match &self.state {
                 State::Calling { .. } => ready!(self.as_mut().poll_attempt(cx)),
-                State::Holding { .. } => ready!(self.as_mut().poll_hold(cx)),
-                State::Waiting { .. } => ready!(self.as_mut().poll_wait(cx)),
-                State::Readying { .. } => ready!(self.as_mut().poll_readiness(cx)),
+                State::Later { later } => ready!(match **later {
+                    Later::Holding { .. } => self.as_mut().poll_hold(cx),
+                    Later::Waiting { .. } => self.as_mut().poll_wait(cx),
+                    Later::Readying { .. } => self.as_mut().poll_readiness(cx),
+                }),
                 State::Expired => {
                     let end = self.as_mut().project().call.out_of_time(false);
                     Some(hand_on(end, None, None))
@@ -148,12 +158,14 @@ where
 
 impl<S, F, B, R> fmt::Debug for ResponseFuture<S, F, B, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = match self.state {
+        let state = match &self.state {
             State::Expired => "Expired",
             State::Calling { .. } => "Calling",
-            State::Holding { .. } => "Holding",
-            State::Waiting { .. } => "Waiting",
-            State::Readying { .. } => "Readying",
+            State::Later { later } => match **later {
+                Later::Holding { .. } => "Holding",
+                Later::Waiting { .. } => "Waiting",
+                Later::Readying { .. } => "Readying",
+            },
         };
         f.debug_struct("ResponseFuture")
             .field("state", &format_args!("{state}"))

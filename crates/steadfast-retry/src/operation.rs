@@ -77,7 +77,6 @@ where
         owned: is_owned(),
         budget: None,
         safety,
-        key_lives_until: Deadline::NONE,
         deadline: Deadline::NONE,
         overrides: None,
     };

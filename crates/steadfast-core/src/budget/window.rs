@@ -31,9 +31,16 @@ impl Steps {
     /// differences survive.
     pub(super) fn at(&self, now: Instant) -> u32 {
         let origin = *self.origin.get_or_init(|| now);
-        let since = now.saturating_duration_since(origin);
-        (since.as_nanos() / self.step.as_nanos()) as u32
+        let since = nanos(now.saturating_duration_since(origin));
+        (since / nanos(self.step).max(1)) as u32
     }
+}
+
+/// In 64 bits, whose division is an instruction: they last for 500 years.
+fn nanos(time: Duration) -> u64 {
+    time.as_secs()
+        .saturating_mul(1_000_000_000)
+        .saturating_add(time.subsec_nanos().into())
 }
 
 /// How often something happened in one step.

@@ -1,6 +1,6 @@
 use std::error::Error;
 
-use http::{HeaderMap, StatusCode, header, request, response};
+use http::{Extensions, HeaderMap, Response, StatusCode, header, request, response};
 use steadfast_core::grpc::Code;
 use steadfast_core::{
     Answer, CallState, Hint, HintSource, Preconditions, Rejected, RouteRule, Safety, SafetySources,
@@ -11,19 +11,47 @@ use crate::attempts::Brought;
 use crate::hold::Until;
 use crate::{Commit, clock};
 
+/// An answer's head, wherever it stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Head<'a> {
+    pub(crate) status: StatusCode,
+    headers: &'a HeaderMap,
+    extensions: &'a Extensions,
+}
+
+impl<'a, R> From<&'a Response<R>> for Head<'a> {
+    fn from(answer: &'a Response<R>) -> Self {
+        Self {
+            status: answer.status(),
+            headers: answer.headers(),
+            extensions: answer.extensions(),
+        }
+    }
+}
+
+impl<'a> From<&'a response::Parts> for Head<'a> {
+    fn from(head: &'a response::Parts) -> Self {
+        Self {
+            status: head.status,
+            headers: &head.headers,
+            extensions: &head.extensions,
+        }
+    }
+}
+
 /// What an attempt brought, read off its answer or error.
 impl Call {
     /// What an answer's head says.
-    pub(crate) fn read_answer(&self, head: &response::Parts) -> Brought {
-        if let Some(brought) = self.read_status(head, &head.headers) {
+    pub(crate) fn read_answer(&self, head: Head<'_>) -> Brought {
+        if let Some(brought) = self.read_status(head, head.headers) {
             return brought;
         }
         let config = self.config();
-        let mut answer = Answer::new(head.status, &head.headers);
-        answer.rule = self.rule.map(|at| &config.rules[at]);
+        let mut answer = Answer::new(head.status, head.headers);
+        answer.rule = self.rule.map(|at| &config.rules[at as usize]);
         if head.status.as_u16() >= 400 {
             // A hint layer below has read it already.
-            let read = || config.hints.read(&head.headers, clock::wall);
+            let read = || config.hints.read(head.headers, clock::wall);
             answer.hint = head.extensions.get().copied().unwrap_or_else(read);
             let keyed = self.attempts.safety() == Safety::Keyed;
             answer.keyed_after_unknown = keyed && self.attempts.unknown_before();
@@ -36,12 +64,11 @@ impl Call {
     }
 
     /// What gRPC's status in an answer's headers or trailers says; `None` where there is none.
-    pub(crate) fn read_status(
-        &self,
-        head: &response::Parts,
-        headers: &HeaderMap,
-    ) -> Option<Brought> {
-        let code = Code::of(headers).filter(|_| is_grpc(head))?;
+    pub(crate) fn read_status(&self, head: Head<'_>, headers: &HeaderMap) -> Option<Brought> {
+        if !is_grpc(head.headers) {
+            return None;
+        }
+        let code = Code::of(headers)?;
         let config = self.config();
         let hint = match config.hints.reads(HintSource::Pushback) && code != Code::Ok {
             true => Hint::of_pushback(headers),
@@ -59,19 +86,17 @@ impl Call {
     ///
     /// Only where a failure could still be repeated, and never while the request is being sent:
     /// its sender may wait for this answer.
-    pub(crate) fn holds(&self, head: &response::Parts, uploaded: bool) -> Option<Until> {
+    pub(crate) fn holds(&self, head: Head<'_>, uploaded: impl FnOnce() -> bool) -> Option<Until> {
+        let until = match self.config().commit {
+            Commit::WholeBody { limit } => Until::End(limit),
+            Commit::FirstFrame if is_grpc(head.headers) => Until::FirstFrame,
+            Commit::FirstFrame | Commit::Head => return None,
+        };
         let repeatable = self.may_repeat()
             && self.attempts.made() < self.attempts.max()
-            && self.attempts.safety() != Safety::Unprotected;
-        if !repeatable || !uploaded || head.status.is_informational() {
-            return None;
-        }
-        let config = self.config();
-        match config.commit {
-            Commit::WholeBody { limit } => Some(Until::End(limit)),
-            Commit::FirstFrame if is_grpc(head) => Some(Until::FirstFrame),
-            Commit::FirstFrame | Commit::Head => None,
-        }
+            && self.attempts.safety() != Safety::Unprotected
+            && !head.status.is_informational();
+        (repeatable && uploaded()).then_some(until)
     }
 
     /// What an error says.
@@ -90,24 +115,27 @@ pub(super) fn safety(
     state: Option<&CallState>,
     head: &request::Parts,
 ) -> Safety {
-    let holds = |preconditions: &Preconditions| preconditions.hold_for(&head.uri, &head.headers);
+    let conditional = || {
+        let preconditions = rule.map_or(&STANDARD, RouteRule::preconditions);
+        preconditions.hold_for(&head.uri, &head.headers)
+    };
     let sources = SafetySources {
         explicit: state.and_then(CallState::safety),
         rule: rule.and_then(RouteRule::safety),
         keyed: state.is_some_and(|state| state.key().is_some()),
-        conditional: rule.map_or_else(
-            || holds(&Preconditions::new()),
-            |rule| holds(rule.preconditions()),
-        ),
+        // Nobody asks of a safe method.
+        conditional: Safety::of_method(&head.method) != Safety::Safe && conditional(),
         put_needs_precondition: rule.is_some_and(RouteRule::put_needs_precondition),
     };
     Safety::decide(sources, &head.method)
 }
 
+static STANDARD: Preconditions = Preconditions::new();
+
 /// gRPC over HTTP/2; gRPC-Web has its trailers in the body.
-fn is_grpc(head: &response::Parts) -> bool {
+fn is_grpc(headers: &HeaderMap) -> bool {
     const GRPC: &[u8] = b"application/grpc";
-    head.headers.get(header::CONTENT_TYPE).is_some_and(|value| {
+    headers.get(header::CONTENT_TYPE).is_some_and(|value| {
         let rest = value.as_bytes().strip_prefix(GRPC);
         rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';')))
     })

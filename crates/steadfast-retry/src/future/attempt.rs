@@ -11,9 +11,9 @@ use tokio::time::sleep;
 use tower_service::Service;
 
 use super::wait::poll_deadline;
-use super::{NextAttempt, ResponseFuture, State, StateProj, Turn};
+use super::{Later, LaterProj, NextAttempt, ResponseFuture, State, StateProj, Turn};
 use crate::attempts::Brought;
-use crate::call::Step;
+use crate::call::{Head, Step};
 use crate::drain::Drain;
 use crate::hold::{Held, Hold};
 use crate::last::{Last, LastAnswer, hand_on};
@@ -45,30 +45,46 @@ where
         let Poll::Ready(result) = polled else {
             return self.poll_out_of_time(cx);
         };
-        let (head, answer) = match result {
-            Ok(response) => response.into_parts(),
+        let answer = match result {
+            Ok(answer) => answer,
             Err(error) => {
                 let error = error.into();
                 let brought = this.call.read_error(&*error);
                 return Poll::Ready(self.go_on(brought, Ended::Error(error)));
             }
         };
-        let brought = this.call.read_answer(&head);
-        if brought.verdict.is_success() && !answer.is_end_stream() {
-            let uploaded = this.replay.as_ref().is_some_and(Replay::has_ended);
-            if let Some(until) = this.call.holds(&head, uploaded) {
-                let hold = Some(Hold::new(head, answer, until));
-                this.state.set(State::Holding { hold });
+        let head = Head::from(&answer);
+        let brought = this.call.read_answer(head);
+        if brought.verdict.is_success() {
+            let uploaded = || this.replay.as_ref().is_some_and(Replay::has_ended);
+            let until = match answer.body().is_end_stream() {
+                true => None,
+                false => this.call.holds(head, uploaded),
+            };
+            if let Some(until) = until {
+                let (head, body) = answer.into_parts();
+                let hold = Some(Hold::new(head, body, until));
+                let later = Box::pin(Later::Holding { hold });
+                this.state.set(State::Later { later });
                 return Poll::Ready(None);
             }
+            if this.call.succeed_at_once() {
+                // Committed: an upload that goes on keeps nothing more.
+                *this.replay = None;
+                return Poll::Ready(Some(Ok(answer.map(ResponseBody::live))));
+            }
         }
-        Poll::Ready(self.go_on(brought, Ended::Answer(head, answer)))
+        let (head, body) = answer.into_parts();
+        Poll::Ready(self.go_on(brought, Ended::Answer(head, body)))
     }
 
     /// An answer that looks well is read a little before it is handed on.
     pub(super) fn poll_hold(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Turn<R>> {
         let mut this = self.as_mut().project();
-        let StateProj::Holding { hold } = this.state.as_mut().project() else {
+        let StateProj::Later { later } = this.state.as_mut().project() else {
+            return Poll::Ready(None);
+        };
+        let LaterProj::Holding { hold } = later.as_mut().project() else {
             return Poll::Ready(None);
         };
         let Some(Poll::Ready(held)) = hold.as_mut().map(|hold| hold.poll_hold(cx)) else {
@@ -82,7 +98,7 @@ where
             (Held::Broke, Some(error)) => this.call.read_error(&**error),
             (Held::Trailers(trailers), _) => this
                 .call
-                .read_status(hold.head(), &trailers)
+                .read_status(hold.head().into(), &trailers)
                 .unwrap_or(success),
             (Held::Well | Held::Broke, _) => success,
         };
@@ -145,10 +161,14 @@ where
             counted: next.counted,
             request: Request::from_parts(head, body),
         };
-        this.state.set(State::Waiting {
-            drain,
-            next: Some(Box::new(next)),
-        });
+        let next = Some(next);
+        match this.state.as_mut().project() {
+            StateProj::Later { later } => later.set(Later::Waiting { drain, next }),
+            _ => {
+                let later = Box::pin(Later::Waiting { drain, next });
+                this.state.set(State::Later { later });
+            }
+        }
         None
     }
 }

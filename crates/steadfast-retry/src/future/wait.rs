@@ -9,7 +9,7 @@ use steadfast_core::{BoxError, Deadline, own};
 use tokio::time::{Instant, Sleep, sleep_until};
 use tower_service::Service;
 
-use super::{NextAttempt, ResponseFuture, State, StateProj, Turn};
+use super::{Later, LaterProj, NextAttempt, ResponseFuture, State, StateProj, Turn};
 use crate::ReplayBody;
 use crate::last::{Last, hand_on, not_ready};
 
@@ -21,7 +21,10 @@ where
 {
     pub(super) fn poll_wait(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Turn<R>> {
         let mut this = self.project();
-        let StateProj::Waiting { mut drain, next } = this.state.as_mut().project() else {
+        let StateProj::Later { later } = this.state.as_mut().project() else {
+            return Poll::Ready(None);
+        };
+        let LaterProj::Waiting { mut drain, next } = later.as_mut().project() else {
             return Poll::Ready(None);
         };
         if let Some(mut reading) = drain.as_mut().as_pin_mut() {
@@ -44,13 +47,16 @@ where
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        this.state.set(State::Readying { service, next });
+        later.set(Later::Readying { service, next });
         Poll::Ready(None)
     }
 
     pub(super) fn poll_readiness(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Turn<R>> {
         let mut this = self.project();
-        let StateProj::Readying { service, next } = this.state.as_mut().project() else {
+        let StateProj::Later { later } = this.state.as_mut().project() else {
+            return Poll::Ready(None);
+        };
+        let LaterProj::Readying { service, next } = later.as_mut().project() else {
             return Poll::Ready(None);
         };
         match service.poll_ready(cx) {
@@ -67,7 +73,7 @@ where
                         permit,
                         counted,
                         request,
-                    } = *next;
+                    } = next;
                     this.call.attempts().on_sent(counted, permit);
                     let owned = this.call.owns().then(own);
                     let attempt = service.call(request);

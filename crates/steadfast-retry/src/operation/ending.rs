@@ -1,8 +1,8 @@
 use steadfast_core::budget::{Ending, Permit};
 use steadfast_core::decide::{BodyState, Next};
 use steadfast_core::{
-    AttemptResult, Attempted, BoxError, Cut, Delivery, Elapsed, Ended, Event, Failure, Reason,
-    Subject, Verdict,
+    AttemptResult, Attempted, BoxError, Cut, Deadline, Delivery, Elapsed, Ended, Event, Failure,
+    Reason, Subject, Verdict,
 };
 
 use super::Judgement;
@@ -21,7 +21,7 @@ pub(super) fn on_ending(
         hint,
         ..Brought::new(verdict)
     };
-    let decided = attempts.decide(brought, BodyState::Replayable, now);
+    let decided = attempts.decide(brought, BodyState::Replayable, Deadline::NONE, now);
     if let Some(observer) = &attempts.config().observer {
         let subject = Subject::operation(name, attempts.safety());
         let result = AttemptResult::Operation;
