@@ -27,6 +27,7 @@ pub struct CallState {
     key: Option<CallKey>,
     destination: Option<Arc<str>>,
     attempt: Option<Attempt>,
+    attempt_ends: Deadline,
     started: Option<Instant>,
     owned: bool,
 }
@@ -139,6 +140,18 @@ impl CallState {
     /// Says which attempt this request is.
     pub const fn set_attempt(&mut self, attempt: Attempt) {
         self.attempt = Some(attempt);
+    }
+
+    /// When the head of this attempt's answer must have come, which may be before the call's
+    /// deadline. Default: none.
+    pub const fn attempt_ends(&self) -> Deadline {
+        self.attempt_ends
+    }
+
+    /// Says when the head of this attempt's answer must have come. It holds for this attempt
+    /// alone, so a later word replaces an earlier one.
+    pub const fn set_attempt_ends(&mut self, deadline: Deadline) {
+        self.attempt_ends = deadline;
     }
 
     /// When the call began, and so its first attempt; `None` where no layer around the attempts

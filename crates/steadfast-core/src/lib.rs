@@ -20,6 +20,7 @@ mod owner;
 mod precondition;
 mod random;
 mod ratio;
+mod reading;
 mod reason;
 mod rejected;
 mod report;
@@ -41,15 +42,14 @@ pub use deadline::Deadline;
 pub use delivery::Delivery;
 pub use elapsed::{Cut, Elapsed};
 pub use endpoint::{Endpoint, InvalidEndpoint};
-pub use event::{
-    AttemptResult, Attempted, Ended, Event, IgnoredHeader, Inbound, Observe, Subject,
-};
+pub use event::{AttemptResult, Attempted, Ended, Event, IgnoredHeader, Inbound, Observe, Subject};
 pub use failure::Failure;
 pub use hint::{Hint, HintSource, Hints, ResetUnit};
 pub use owner::{Owned, is_owned, own};
 pub use precondition::Preconditions;
 pub use random::{Draws, Random};
 pub use ratio::{InvalidRatio, Ratio};
+pub use reading::{at_once, now_or};
 pub use reason::Reason;
 pub use rejected::Rejected;
 pub use report::{Outcome, Report};

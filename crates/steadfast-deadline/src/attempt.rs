@@ -2,10 +2,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::Request;
-use steadfast_core::BoxError;
-use tokio::time::Instant;
+use steadfast_core::{BoxError, CallState, Cut, Deadline, at_once};
 use tower_service::Service;
 
+use crate::clock;
 use crate::due::due;
 
 mod future;
@@ -14,7 +14,7 @@ mod share;
 
 pub use future::ResponseFuture;
 pub use layer::AttemptTimeoutLayer;
-use share::share;
+use share::{Share, share};
 
 /// Ends each attempt in time; see the crate's page.
 ///
@@ -52,13 +52,21 @@ where
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
-    fn call(&mut self, request: Request<B>) -> Self::Future {
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
         let deadline = due(request.extensions());
         // Without a deadline nothing has to be compared with the clock yet.
-        let started = deadline.instant().map(|_| Instant::now());
-        let left = started.and_then(|now| deadline.left(now.into_std()));
-        ResponseFuture::new(share(self.limit, left), started, || {
-            self.inner.call(request)
+        let Some(now) = deadline.instant().map(|_| clock::now()) else {
+            return ResponseFuture::new(share(self.limit, None), None, || self.inner.call(request));
+        };
+        let share = share(self.limit, deadline.left(now));
+        if let Share::Of(time, Cut::AttemptTimeout) = share {
+            let ends = Deadline::after(now, time);
+            CallState::edit(request.extensions_mut(), |state| {
+                state.set_attempt_ends(ends)
+            });
+        }
+        ResponseFuture::new(share, Some(now.into()), || {
+            at_once(now, || self.inner.call(request))
         })
     }
 }

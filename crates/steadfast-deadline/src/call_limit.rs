@@ -2,10 +2,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::Request;
-use steadfast_core::{BoxError, CallState, Deadline};
-use tokio::time::Instant;
+use steadfast_core::{BoxError, CallState, Deadline, at_once};
 use tower_service::Service;
 
+use crate::clock;
 use crate::due::due;
 
 mod future;
@@ -64,7 +64,7 @@ where
         if limit >= Deadline::NO_LIMIT && stated == Deadline::NONE {
             return CallFuture::free(self.inner.call(request));
         }
-        let now = Instant::now().into_std();
+        let now = clock::now();
         let deadline = Deadline::after(now, limit).earliest(stated);
         let Some(end) = deadline.instant() else {
             return CallFuture::free(self.inner.call(request));
@@ -79,6 +79,7 @@ where
             state.tighten_deadline(deadline);
             state.set_started(now);
         });
-        CallFuture::limited(self.inner.call(request), end, end - now)
+        let call = at_once(now, || self.inner.call(request));
+        CallFuture::limited(call, end, end - now)
     }
 }

@@ -3,6 +3,7 @@
 mod attempt;
 mod body_timeout;
 mod call_limit;
+mod clock;
 mod config;
 mod due;
 mod propagate;

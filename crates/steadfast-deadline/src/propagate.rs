@@ -2,10 +2,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::Request;
-use steadfast_core::{Attempt, BoxError, CallContext, CallState};
-use tokio::time::Instant;
+use steadfast_core::{Attempt, BoxError, CallContext, CallState, Deadline};
 use tower_service::Service;
 
+use crate::clock;
 use crate::due::due;
 
 mod config;
@@ -16,9 +16,13 @@ mod write;
 pub use config::PropagateConfig;
 pub use future::PropagateFuture;
 pub use layer::PropagateLayer;
-use write::TooLate;
+use write::{Left, TooLate};
 
 /// Tells the next hop how much time is left, anew for each attempt.
+///
+/// Of an attempt under an [`AttemptTimeout`](crate::AttemptTimeout) further out that is the
+/// attempt's time, where it is less than the call's; gRPC's header always tells the call's, since
+/// it covers the stream, which may go on after the head.
 ///
 /// What the request says itself is replaced, or removed where there is no deadline: it was true
 /// for another attempt or for another hop. An attempt with less time than a header can tell is
@@ -49,11 +53,15 @@ impl<S> Propagate<S> {
         let number = state
             .and_then(CallState::attempt)
             .map_or(1, |Attempt { number, .. }| number);
+        let ends = state.map_or(Deadline::NONE, CallState::attempt_ends);
         let started = state.and_then(CallState::started);
         let ages = config.age_header().is_some() && started.is_some();
         // Nothing is compared with the clock where nothing is due.
-        let now = (ages || deadline.instant().is_some()).then(|| Instant::now().into_std());
-        let left = now.and_then(|now| deadline.left(now));
+        let now = (ages || deadline.earliest(ends) != Deadline::NONE).then(|| clock::now());
+        let left = Left {
+            call: now.and_then(|now| deadline.left(now)),
+            attempt: now.and_then(|now| deadline.earliest(ends).left(now)),
+        };
 
         let headers = request.headers_mut();
         write::time_left(config, left, headers)?;

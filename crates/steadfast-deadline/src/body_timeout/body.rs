@@ -10,6 +10,7 @@ use tokio::time::{Sleep, sleep_until};
 
 use super::BodyTimeoutError;
 use super::limits::{BodyLimits, End};
+use crate::clock;
 
 pin_project! {
     /// A response body under the limits of [`BodyTimeout`](crate::BodyTimeout).
@@ -68,7 +69,11 @@ where
             *this.silent = None;
             // Else bytes that never pause would never meet the timer. Trailers are the end.
             let is_data = matches!(&frame, Some(Ok(frame)) if frame.is_data());
-            match this.limits.end.filter(|end| is_data && now() > end.at) {
+            match this
+                .limits
+                .end
+                .filter(|end| is_data && clock::now() > end.at)
+            {
                 None => return Poll::Ready(frame.map(|frame| frame.map_err(Into::into))),
                 Some(end) => Elapsed::new(end.time, end.cut),
             }
@@ -109,7 +114,7 @@ where
 /// Until when the reader waits, and what is over then.
 fn next_limit(limits: &BodyLimits, silent: &mut Option<Instant>) -> Option<(Instant, Elapsed)> {
     let idle = limits.idle.map(|idle| {
-        let since = *silent.get_or_insert_with(now);
+        let since = *silent.get_or_insert_with(clock::now);
         (since + idle, Elapsed::new(idle, Cut::BodyIdle))
     });
     let end = limits
@@ -119,8 +124,4 @@ fn next_limit(limits: &BodyLimits, silent: &mut Option<Instant>) -> Option<(Inst
         (Some(idle), Some(end)) => Some(if end.0 <= idle.0 { end } else { idle }),
         (one, other) => one.or(other),
     }
-}
-
-fn now() -> Instant {
-    tokio::time::Instant::now().into_std()
 }

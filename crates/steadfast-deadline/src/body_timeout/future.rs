@@ -4,10 +4,10 @@ use std::task::{Context, Poll, ready};
 
 use http::Response;
 use pin_project_lite::pin_project;
-use tokio::time::Instant;
 
 use super::TimedBody;
 use super::limits::{Asked, Limits};
+use crate::clock;
 
 pin_project! {
     /// A call whose answer's body is timed: the future of [`BodyTimeout`](crate::BodyTimeout).
@@ -40,9 +40,8 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         let response = ready!(this.call.poll(cx))?;
-        let clock = || Instant::now().into_std();
         let (status, headers) = (response.status(), response.headers());
-        let limits = this.limits.of(*this.asked, status, headers, clock);
+        let limits = this.limits.of(*this.asked, status, headers, clock::now);
         Poll::Ready(Ok(response.map(|body| TimedBody::new(body, limits))))
     }
 }

@@ -12,20 +12,36 @@ use crate::due::is_grpc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TooLate;
 
+/// How much time is left; `None` where there is no limit.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Left {
+    /// Up to the end of the call.
+    pub(super) call: Option<Duration>,
+    /// Up to the end of this attempt, never more than the call's.
+    pub(super) attempt: Option<Duration>,
+}
+
 /// Replaces the headers of time by what is left; without a deadline they are removed, because
 /// what they say is not what anybody here will wait.
 pub(super) fn time_left(
     config: &PropagateConfig,
-    left: Option<Duration>,
+    left: Left,
     headers: &mut HeaderMap,
 ) -> Result<(), TooLate> {
     let grpc = is_grpc(headers);
-    let left = left.map_or(Duration::MAX, |left| left.saturating_sub(config.margin()));
+    let less = |left: Duration| left.saturating_sub(config.margin());
+    let call = left.call.map_or(Duration::MAX, less);
+    let attempt = left.attempt.map_or(Duration::MAX, less);
     for header in config.headers() {
         let applies = match header.format() {
             TimeoutFormat::Grpc => grpc,
             TimeoutFormat::Connect => !grpc,
             _ => true,
+        };
+        let left = match header.format() {
+            // It covers the stream, which may go on after the head.
+            TimeoutFormat::Grpc => call,
+            _ => attempt,
         };
         let told = match applies {
             true => header.format().encode(left),
@@ -38,7 +54,11 @@ pub(super) fn time_left(
         }
     }
     // Also where no header applies to this request.
-    if left.is_zero() { Err(TooLate) } else { Ok(()) }
+    if attempt.is_zero() {
+        Err(TooLate)
+    } else {
+        Ok(())
+    }
 }
 
 /// Puts the operation's id in the place of another; leaves the request's own where there is none.

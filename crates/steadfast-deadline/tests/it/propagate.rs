@@ -5,7 +5,9 @@ use steadfast_core::{
     Attempt, CallContext, CallState, Classify, Deadline, DefaultClassify, Reason, TimeoutFormat,
     TimeoutHeader, Verdict, in_context, without_context,
 };
-use steadfast_deadline::{CallLimitLayer, Propagate, PropagateConfig, PropagateLayer};
+use steadfast_deadline::{
+    AttemptTimeoutLayer, CallLimitLayer, Propagate, PropagateConfig, PropagateLayer,
+};
 use steadfast_kit::{Probe, Step};
 use tokio::time::Instant;
 use tower::{Layer, ServiceBuilder, ServiceExt};
@@ -148,4 +150,34 @@ async fn grpc_is_told_in_grpcs_words_and_endless_time_not_at_all() {
         told(&probe, "grpc-timeout"),
         [Some("40000000u".to_owned()), None]
     );
+}
+
+// On the real clock: a second reading would find 999.9 ms left, and tell 999.
+#[tokio::test]
+async fn one_reading_of_the_clock_serves_the_layers_that_a_call_passes_at_once() {
+    let probe = answering(1);
+    let stack = ServiceBuilder::new()
+        .layer(CallLimitLayer::new(1_000 * MS))
+        .layer(AttemptTimeoutLayer::default())
+        .layer(PropagateLayer::default())
+        .service(probe.clone());
+    stack.oneshot(Request::new(())).await.unwrap();
+    assert_eq!(told(&probe, ENVOY), [Some("1000".to_owned())]);
+}
+
+// O-10: what is told is what the attempt gets.
+#[tokio::test(start_paused = true)]
+async fn an_attempt_is_told_its_own_time_where_that_is_less_than_the_calls() {
+    let probe = answering(3);
+    let stack = ServiceBuilder::new()
+        .layer(AttemptTimeoutLayer::new(100 * MS))
+        .layer(PropagateLayer::default())
+        .service(probe.clone());
+    let request = due(in_time(250 * MS));
+    for _ in 0..3 {
+        stack.clone().oneshot(request.clone()).await.unwrap();
+        tokio::time::advance(100 * MS).await;
+    }
+    let want = ["100", "100", "50"].map(|left| Some(left.to_owned()));
+    assert_eq!(told(&probe, ENVOY), want);
 }

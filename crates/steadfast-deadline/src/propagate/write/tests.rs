@@ -18,6 +18,28 @@ fn line<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     line
 }
 
+fn both(left: Option<Duration>) -> Left {
+    Left {
+        call: left,
+        attempt: left,
+    }
+}
+
+#[test]
+fn grpc_is_told_the_calls_time_and_others_the_attempts() {
+    let left = Left {
+        call: Some(250 * MS),
+        attempt: Some(100 * MS),
+    };
+    let mut headers = request("application/grpc");
+    time_left(&PropagateConfig::default(), left, &mut headers).unwrap();
+    assert_eq!(line(&headers, "grpc-timeout"), Some("250000u"));
+    assert_eq!(
+        line(&headers, "x-envoy-expected-rq-timeout-ms"),
+        Some("100")
+    );
+}
+
 #[test]
 fn each_kind_of_request_is_told_in_its_own_words() {
     let all = [
@@ -31,7 +53,7 @@ fn each_kind_of_request_is_told_in_its_own_words() {
         ("application/json", None, Some("1500")),
     ] {
         let mut headers = request(kind);
-        time_left(&config, Some(1_500 * MS), &mut headers).unwrap();
+        time_left(&config, both(Some(1_500 * MS)), &mut headers).unwrap();
         assert_eq!(line(&headers, "grpc-timeout"), grpc);
         assert_eq!(line(&headers, "connect-timeout-ms"), connect);
         assert_eq!(
@@ -50,7 +72,7 @@ fn what_the_request_says_itself_is_replaced_or_removed() {
             headers.append(name, HeaderValue::from_static("99999999"));
             headers.append(name, HeaderValue::from_static("1H"));
         }
-        time_left(&config, left, &mut headers).unwrap();
+        time_left(&config, both(left), &mut headers).unwrap();
         assert_eq!(line(&headers, "x-envoy-expected-rq-timeout-ms"), want);
         assert_eq!(line(&headers, "grpc-timeout"), None);
     }
@@ -116,7 +138,7 @@ fn less_than_one_unit_after_the_margin_is_too_late() {
         let config = PropagateConfig::default()
             .with_headers([headers])
             .with_margin(margin);
-        let told = time_left(&config, Some(left), &mut request(kind));
+        let told = time_left(&config, both(Some(left)), &mut request(kind));
         assert_eq!(told.is_ok(), sent, "{kind} {config:?} {left:?}");
     }
 }
