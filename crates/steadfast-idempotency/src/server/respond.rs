@@ -1,3 +1,5 @@
+use std::future::poll_fn;
+
 use bytes::Bytes;
 use http::{Method, Request, Response};
 use http_body::Body;
@@ -15,7 +17,7 @@ use super::settlement::Settlement;
 /// What the layer hands back: an answer, or the inner service's own error.
 pub(crate) type Answered<R, E> = Result<Response<ResponseBody<R>>, E>;
 
-/// Calls the handler and settles what is kept of it.
+/// Gets the handler ready, calls it and settles what is kept of it.
 pub(crate) async fn respond<S, B, R>(
     mut service: S,
     request: Request<B>,
@@ -26,7 +28,12 @@ where
     R: Body<Data = Bytes>,
 {
     let origin = (request.method().clone(), request.uri().path().to_owned());
-    let response = match service.call(request).await {
+    let ready = poll_fn(|cx| service.poll_ready(cx)).await;
+    let response = match ready {
+        Ok(()) => service.call(request).await,
+        Err(error) => Err(error),
+    };
+    let response = match response {
         Ok(response) => response,
         Err(error) => return Worked::discard(Err(error)),
     };

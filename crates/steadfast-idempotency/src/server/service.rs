@@ -63,10 +63,13 @@ where
             }
             Err(problem) => return ResponseFuture::refused(problem, config),
         };
-        // The readied instance is the one that is called: the clone stays here for the next call.
+        // Readiness is not kept while the body is read and the store is asked: the readied
+        // instance goes, with what it reserved, and the handler gets a clone that gets ready when
+        // its turn has come.
         let clone = self.inner.clone();
-        let inner = mem::replace(&mut self.inner, clone);
-        ResponseFuture::reading(inner, parts, body, operation, Arc::clone(&self.shared))
+        drop(mem::replace(&mut self.inner, clone));
+        let service = self.inner.clone();
+        ResponseFuture::reading(service, parts, body, operation, Arc::clone(&self.shared))
     }
 }
 

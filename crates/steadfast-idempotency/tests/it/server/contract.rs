@@ -80,12 +80,7 @@ impl Subject for Protected {
             return Vec::new();
         }
         let whole = "an answer that is kept is read whole before it is given";
-        let waits = "the readied instance waits for the request's body and for the store";
-        vec![
-            (Promise::AnswerFrames, whole),
-            (Promise::BodyErrors, whole),
-            (Promise::HoldsNoReadiness, waits),
-        ]
+        vec![(Promise::AnswerFrames, whole), (Promise::BodyErrors, whole)]
     }
 
     fn works_on(&self) -> bool {
