@@ -82,6 +82,7 @@ impl CallState {
     }
 
     /// The state that travels with a request.
+    #[inline]
     pub fn of(extensions: &Extensions) -> Option<&Self> {
         extensions.get()
     }
@@ -92,6 +93,7 @@ impl CallState {
     }
 
     /// When the call must have ended. Default: none.
+    #[inline]
     pub const fn deadline(&self) -> Deadline {
         self.deadline
     }
@@ -102,6 +104,7 @@ impl CallState {
     }
 
     /// What the caller says a repeat may do; it wins over every other source.
+    #[inline]
     pub const fn safety(&self) -> Option<Safety> {
         self.safety
     }
@@ -112,6 +115,7 @@ impl CallState {
     }
 
     /// The key that a `KeyLayer` put or found on a route that honours keys.
+    #[inline]
     pub const fn key(&self) -> Option<&CallKey> {
         self.key.as_ref()
     }
@@ -166,6 +170,7 @@ impl CallState {
     }
 
     /// Whether a retry loop further out repeats this call.
+    #[inline]
     pub const fn is_owned(&self) -> bool {
         self.owned
     }

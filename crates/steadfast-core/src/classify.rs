@@ -74,6 +74,7 @@ impl<'a> Answer<'a> {
     /// - a 5xx that is marked as a replay is what the peer will always say;
     /// - the peer's own word (`x-should-retry`, `stripe-should-retry`) wins over all of these;
     /// - below 400 is a success, everything else is permanent.
+    #[inline]
     pub fn verdict(&self) -> Verdict {
         if self.status.as_u16() < 400 {
             return Verdict::Success;

@@ -100,6 +100,7 @@ impl CallContext {
     }
 
     /// That deadline, and how much the served request matters, in one look.
+    #[inline]
     pub fn current_deadline_and_criticality() -> (Deadline, Criticality) {
         CURRENT.with_borrow(|context| (context.deadline, context.criticality))
     }

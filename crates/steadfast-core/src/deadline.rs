@@ -33,6 +33,7 @@ impl Deadline {
     pub const NO_LIMIT: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
     /// A deadline `limit` after `now`; none for [`Self::NO_LIMIT`] and more.
+    #[inline]
     pub fn after(now: Instant, limit: Duration) -> Self {
         if limit >= Self::NO_LIMIT {
             Self::NONE
@@ -42,12 +43,14 @@ impl Deadline {
     }
 
     /// The instant, if there is one.
+    #[inline]
     pub const fn instant(self) -> Option<Instant> {
         self.0
     }
 
     /// The earlier of two deadlines.
     #[must_use]
+    #[inline]
     pub fn earliest(self, other: Self) -> Self {
         match (self.0, other.0) {
             (Some(a), Some(b)) => Self(Some(a.min(b))),
@@ -56,11 +59,13 @@ impl Deadline {
     }
 
     /// The time left at `now`: zero once expired, `None` without a deadline.
+    #[inline]
     pub fn left(self, now: Instant) -> Option<Duration> {
         self.0.map(|instant| instant.saturating_duration_since(now))
     }
 
     /// Whether the deadline has come.
+    #[inline]
     pub fn is_expired(self, now: Instant) -> bool {
         self.0.is_some_and(|instant| instant <= now)
     }

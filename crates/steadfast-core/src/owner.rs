@@ -22,6 +22,7 @@ thread_local! {
 /// assert!(!is_owned());
 /// ```
 #[must_use = "the mark ends with the guard"]
+#[inline]
 pub fn own() -> Owned {
     Owned {
         before: OWNED.replace(true),
@@ -29,6 +30,7 @@ pub fn own() -> Owned {
 }
 
 /// Whether a retry loop further out, on this thread, repeats what is called now.
+#[inline]
 pub fn is_owned() -> bool {
     OWNED.get()
 }

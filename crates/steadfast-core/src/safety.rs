@@ -50,6 +50,7 @@ impl Safety {
     /// let keyed = SafetySources { keyed: true, ..sources };
     /// assert_eq!(Safety::decide(keyed, &Method::POST), Safety::Keyed);
     /// ```
+    #[inline]
     pub fn decide(sources: SafetySources, method: &Method) -> Self {
         if let Some(said) = sources.explicit.or(sources.rule) {
             return said;
@@ -68,6 +69,7 @@ impl Safety {
     /// What the method alone says (RFC 9110 §9.2).
     ///
     /// An extension method is `Unprotected`.
+    #[inline]
     pub fn of_method(method: &Method) -> Self {
         match *method {
             Method::GET | Method::HEAD | Method::OPTIONS | Method::TRACE => Self::Safe,

@@ -20,6 +20,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// What is known about whether the peer acted; `None` for a success.
+    #[inline]
     pub const fn delivery(self) -> Option<Delivery> {
         match self {
             Self::Success => None,
@@ -32,6 +33,7 @@ impl Verdict {
     }
 
     /// Whether this is a success.
+    #[inline]
     pub const fn is_success(self) -> bool {
         matches!(self, Self::Success)
     }

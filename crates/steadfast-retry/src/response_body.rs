@@ -15,8 +15,8 @@ pin_project! {
     /// where its beginning was read before it was handed on.
     #[derive(Debug)]
     pub struct ResponseBody<R> {
-        // What was read before.
-        frames: Frames,
+        // What was read before; a box, because most bodies have nothing of it.
+        frames: Option<Box<Frames>>,
         #[pin]
         rest: Rest<R>,
     }
@@ -39,26 +39,37 @@ impl<R> ResponseBody<R> {
     /// The peer's own.
     pub(crate) const fn live(body: R) -> Self {
         Self {
-            frames: Frames::new(),
+            frames: None,
             rest: Rest::Live { body },
         }
     }
 
     /// All that there is.
-    pub(crate) const fn kept(frames: Frames) -> Self {
+    pub(crate) fn kept(frames: Frames) -> Self {
         Self {
-            frames,
+            frames: boxed(frames),
             rest: Rest::Nothing,
         }
     }
 
     /// What was read, and then the rest.
-    pub(crate) const fn held(frames: Frames, body: Pin<Box<R>>) -> Self {
+    pub(crate) fn held(frames: Frames, body: Pin<Box<R>>) -> Self {
         Self {
-            frames,
+            frames: boxed(frames),
             rest: Rest::Held { body },
         }
     }
+}
+
+impl<R> ResponseBody<R> {
+    /// The size hint before the next of the frames that were read.
+    fn front(&self) -> Option<SizeHint> {
+        self.frames.as_ref()?.front().map(|(hint, _)| *hint)
+    }
+}
+
+fn boxed(frames: Frames) -> Option<Box<Frames>> {
+    (!frames.is_empty()).then(|| Box::new(frames))
 }
 
 impl<R> Body for ResponseBody<R>
@@ -73,7 +84,7 @@ where
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let this = self.project();
-        if let Some((_, frame)) = this.frames.pop_front() {
+        if let Some((_, frame)) = this.frames.as_mut().and_then(|frames| frames.pop_front()) {
             return Poll::Ready(Some(frame));
         }
         match this.rest.project() {
@@ -84,7 +95,7 @@ where
     }
 
     fn is_end_stream(&self) -> bool {
-        self.frames.is_empty()
+        self.front().is_none()
             && match &self.rest {
                 Rest::Live { body } => body.is_end_stream(),
                 Rest::Held { body } => body.is_end_stream(),
@@ -93,8 +104,8 @@ where
     }
 
     fn size_hint(&self) -> SizeHint {
-        match (self.frames.front(), &self.rest) {
-            (Some((hint, _)), _) => *hint,
+        match (self.front(), &self.rest) {
+            (Some(hint), _) => hint,
             (None, Rest::Live { body }) => body.size_hint(),
             (None, Rest::Held { body }) => body.size_hint(),
             (None, Rest::Nothing) => SizeHint::with_exact(0),
