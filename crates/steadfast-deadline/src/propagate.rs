@@ -57,7 +57,7 @@ impl<S> Propagate<S> {
         let started = state.and_then(CallState::started);
         let ages = config.age_header().is_some() && started.is_some();
         // Nothing is compared with the clock where nothing is due.
-        let now = (ages || deadline.earliest(ends) != Deadline::NONE).then(|| clock::now());
+        let now = (ages || deadline.earliest(ends) != Deadline::NONE).then(clock::now);
         let left = Left {
             call: now.and_then(|now| deadline.left(now)),
             attempt: now.and_then(|now| deadline.earliest(ends).left(now)),

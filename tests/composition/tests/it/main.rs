@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod answers;
+mod deadline_client;
+mod deadline_client_streams;
 mod field_cases;
 mod hints;
 mod killed_client;
