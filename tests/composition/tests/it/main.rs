@@ -4,6 +4,7 @@
 mod answers;
 mod deadline_client;
 mod deadline_client_streams;
+mod deadline_server;
 mod field_cases;
 mod hints;
 mod killed_client;
