@@ -52,21 +52,33 @@ where
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
+    #[inline]
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
         let deadline = due(request.extensions());
         // Without a deadline nothing has to be compared with the clock yet.
-        let Some(now) = deadline.instant().map(|_| clock::now()) else {
-            return ResponseFuture::new(share(self.limit, None), None, || self.inner.call(request));
-        };
-        let share = share(self.limit, deadline.left(now));
-        if let Share::Of(time, Cut::AttemptTimeout) = share {
-            let ends = Deadline::after(now, time);
-            CallState::edit(request.extensions_mut(), |state| {
-                state.set_attempt_ends(ends)
-            });
+        if deadline.instant().is_none() {
+            return match share(self.limit, None) {
+                Share::Nothing => ResponseFuture::refused(),
+                Share::Unlimited => ResponseFuture::free(self.inner.call(request)),
+                Share::Of(time, cut) => {
+                    ResponseFuture::limited(self.inner.call(request), None, time, cut)
+                }
+            };
         }
-        ResponseFuture::new(share, Some(now.into()), || {
-            at_once(now, || self.inner.call(request))
-        })
+        let now = clock::now();
+        match share(self.limit, deadline.left(now)) {
+            Share::Nothing => ResponseFuture::refused(),
+            Share::Unlimited => ResponseFuture::free(at_once(now, || self.inner.call(request))),
+            Share::Of(time, cut) => {
+                if cut == Cut::AttemptTimeout {
+                    let ends = Deadline::after(now, time);
+                    CallState::edit(request.extensions_mut(), |state| {
+                        state.set_attempt_ends(ends)
+                    });
+                }
+                let attempt = at_once(now, || self.inner.call(request));
+                ResponseFuture::limited(attempt, Some(now.into()), time, cut)
+            }
+        }
     }
 }

@@ -40,6 +40,7 @@ where
         self.inner.poll_ready(cx)
     }
 
+    #[inline]
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let asked = Asked {
             tunnel: *request.method() == Method::CONNECT,

@@ -57,6 +57,7 @@ where
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
+    #[inline]
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
         let own = request.extensions().get::<LimitOverride>();
         let limit = own.map_or(self.limit, |own| own.limit());

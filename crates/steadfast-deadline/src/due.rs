@@ -4,6 +4,7 @@ use http::{Extensions, HeaderMap, header};
 use steadfast_core::{CallContext, CallState, Deadline};
 
 /// The earlier of the deadline that travels with the request and that of the request being served.
+#[inline]
 pub(crate) fn due(extensions: &Extensions) -> Deadline {
     let stated = CallState::of(extensions).map_or(Deadline::NONE, CallState::deadline);
     stated.earliest(CallContext::current_deadline())

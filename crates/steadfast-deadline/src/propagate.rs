@@ -95,6 +95,7 @@ where
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
+    #[inline]
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
         match self.tell(&mut request) {
             Ok(()) => PropagateFuture::sent(self.inner.call(request)),

@@ -7,7 +7,6 @@ use pin_project_lite::pin_project;
 use steadfast_core::{BoxError, Cut, Elapsed, Failure, Outcome, Reason, Report};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::share::Share;
 use crate::refusal::refused;
 
 pin_project! {
@@ -18,8 +17,9 @@ pin_project! {
     ///
     /// # Panics
     ///
-    /// When it is polled again after its end, and, where there is a limit and the inner future is
-    /// pending, outside of a tokio runtime with time enabled.
+    /// When it is polled again after its end, which is up to the inner future where that had
+    /// answered; and, where there is a limit and the inner future is pending, outside of a tokio
+    /// runtime with time enabled.
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct ResponseFuture<F> {
@@ -47,20 +47,35 @@ pin_project! {
 }
 
 impl<F> ResponseFuture<F> {
-    /// The attempt that `begin` starts; nothing is started where no time is left.
-    pub(crate) fn new(share: Share, started: Option<Instant>, begin: impl FnOnce() -> F) -> Self {
-        let state = match share {
-            Share::Nothing => State::Refused,
-            Share::Unlimited => State::Free { attempt: begin() },
-            Share::Of(time, cut) => State::Limited {
-                attempt: begin(),
-                timer: None,
-                started,
-                time,
-                cut,
-            },
+    #[inline]
+    pub(super) const fn free(attempt: F) -> Self {
+        Self {
+            state: State::Free { attempt },
+        }
+    }
+
+    #[inline]
+    pub(super) const fn limited(
+        attempt: F,
+        started: Option<Instant>,
+        time: Duration,
+        cut: Cut,
+    ) -> Self {
+        let state = State::Limited {
+            attempt,
+            timer: None,
+            started,
+            time,
+            cut,
         };
         Self { state }
+    }
+
+    #[inline]
+    pub(super) const fn refused() -> Self {
+        Self {
+            state: State::Refused,
+        }
     }
 }
 
@@ -73,8 +88,10 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut state = self.project().state;
-        let answer = match state.as_mut().project() {
-            StateProj::Free { attempt } => ready!(attempt.poll(cx)).map_err(Into::into),
+        let error = match state.as_mut().project() {
+            StateProj::Free { attempt } => {
+                return attempt.poll(cx).map(|answer| answer.map_err(Into::into));
+            }
             StateProj::Limited {
                 attempt,
                 mut timer,
@@ -83,24 +100,23 @@ where
                 cut,
             } => {
                 if let Poll::Ready(answer) = attempt.poll(cx) {
-                    answer.map_err(Into::into)
-                } else {
-                    let started = *started.get_or_insert_with(Instant::now);
-                    if timer.is_none() {
-                        timer.set(Some(sleep_until(started + *time)));
-                    }
-                    if let Some(timer) = timer.as_pin_mut() {
-                        ready!(timer.poll(cx));
-                    }
-                    Err(elapsed(started.elapsed(), Elapsed::new(*time, *cut)))
+                    return Poll::Ready(answer.map_err(Into::into));
                 }
+                let started = *started.get_or_insert_with(Instant::now);
+                if timer.is_none() {
+                    timer.set(Some(sleep_until(started + *time)));
+                }
+                if let Some(timer) = timer.as_pin_mut() {
+                    ready!(timer.poll(cx));
+                }
+                elapsed(started.elapsed(), Elapsed::new(*time, *cut))
             }
-            StateProj::Refused => Err(refused()),
+            StateProj::Refused => refused(),
             StateProj::Ended => panic!("polled after the attempt had ended"),
         };
         // What the attempt holds goes now, not when the caller drops this future.
         state.set(State::Ended);
-        Poll::Ready(answer)
+        Poll::Ready(Err(error))
     }
 }
 

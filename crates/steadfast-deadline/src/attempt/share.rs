@@ -18,6 +18,7 @@ pub(crate) enum Share {
 /// The smaller of the configured limit and what the deadline leaves.
 ///
 /// A deadline that leaves exactly the configured time did not cut it.
+#[inline]
 pub(crate) fn share(limit: Duration, left: Option<Duration>) -> Share {
     let (time, cut) = match left {
         Some(left) if left < limit => (left, Cut::Deadline),

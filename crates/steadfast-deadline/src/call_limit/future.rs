@@ -18,8 +18,9 @@ pin_project! {
     ///
     /// # Panics
     ///
-    /// When it is polled again after its end, and, where there is a limit and the inner future is
-    /// pending, outside of a tokio runtime with time enabled.
+    /// When it is polled again after its end, which is up to the inner future where that had
+    /// answered; and, where there is a limit and the inner future is pending, outside of a tokio
+    /// runtime with time enabled.
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct CallFuture<F> {
@@ -45,12 +46,14 @@ pin_project! {
 }
 
 impl<F> CallFuture<F> {
+    #[inline]
     pub(super) const fn free(call: F) -> Self {
         Self {
             state: State::Free { call },
         }
     }
 
+    #[inline]
     pub(super) const fn limited(call: F, end: Instant, time: Duration) -> Self {
         let state = State::Limited {
             call,
@@ -61,6 +64,7 @@ impl<F> CallFuture<F> {
         Self { state }
     }
 
+    #[inline]
     pub(super) const fn refused() -> Self {
         Self {
             state: State::Refused,
@@ -77,8 +81,10 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut state = self.project().state;
-        let answer = match state.as_mut().project() {
-            StateProj::Free { call } => ready!(call.poll(cx)).map_err(Into::into),
+        let error = match state.as_mut().project() {
+            StateProj::Free { call } => {
+                return call.poll(cx).map(|answer| answer.map_err(Into::into));
+            }
             StateProj::Limited {
                 call,
                 mut timer,
@@ -86,23 +92,22 @@ where
                 time,
             } => {
                 if let Poll::Ready(answer) = call.poll(cx) {
-                    answer.map_err(Into::into)
-                } else {
-                    if timer.is_none() {
-                        timer.set(Some(sleep_until((*end).into())));
-                    }
-                    if let Some(timer) = timer.as_pin_mut() {
-                        ready!(timer.poll(cx));
-                    }
-                    Err(elapsed(*time))
+                    return Poll::Ready(answer.map_err(Into::into));
                 }
+                if timer.is_none() {
+                    timer.set(Some(sleep_until((*end).into())));
+                }
+                if let Some(timer) = timer.as_pin_mut() {
+                    ready!(timer.poll(cx));
+                }
+                elapsed(*time)
             }
-            StateProj::Refused => Err(refused()),
+            StateProj::Refused => refused(),
             StateProj::Ended => panic!("polled after the call had ended"),
         };
         // What the call holds goes now, not when the caller drops this future.
         state.set(State::Ended);
-        Poll::Ready(answer)
+        Poll::Ready(Err(error))
     }
 }
 

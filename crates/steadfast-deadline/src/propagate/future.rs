@@ -27,12 +27,14 @@ pin_project! {
 }
 
 impl<F> PropagateFuture<F> {
+    #[inline]
     pub(super) const fn sent(attempt: F) -> Self {
         Self {
             state: State::Sent { attempt },
         }
     }
 
+    #[inline]
     pub(super) const fn refused() -> Self {
         Self {
             state: State::Refused,
