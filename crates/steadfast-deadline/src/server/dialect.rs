@@ -115,6 +115,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_type_leads_to_a_place_on_the_front_page() {
+        let readme = include_str!("../../README.md");
+        for code in [CODE_EXPIRED, CODE_EXCEEDED] {
+            let place = format!("504 <a id=\"{code}\"></a>`{code}`");
+            assert!(readme.contains(&place), "{place}");
+        }
+    }
+
+    #[test]
     fn the_media_type_chooses_the_words() {
         for (media, want) in [
             ("application/grpc", Dialect::Grpc),
