@@ -160,3 +160,17 @@ async fn a_caller_who_leaves_ends_the_call_at_once() {
         (1, 0, 1)
     );
 }
+
+// A wall clock that is set is not even read; the monotonic one can only jump ahead, as after a
+// suspended machine wakes.
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_jumps_ends_the_calls_that_it_passed_and_no_later_ones() {
+    let probe = hanging();
+    let first = tokio::spawn(CallLimit::new(probe.clone(), 250 * MS).oneshot(Request::new(())));
+    tokio::task::yield_now().await;
+    assert_eq!(probe.in_flight(), 1);
+    tokio::time::advance(Duration::from_secs(3_600)).await;
+    let error = first.await.unwrap().unwrap_err();
+    assert_eq!(given(&error), (250 * MS, Cut::Deadline));
+    assert_eq!(seen(250 * MS, Request::new(())).await, Ok(Some(250)));
+}
