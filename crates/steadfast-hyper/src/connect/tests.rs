@@ -7,6 +7,8 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use steadfast_core::{Classify, Cut, DefaultClassify, Delivery, Elapsed, Verdict};
+use steadfast_kit::Chunks;
+use steadfast_kit::contract::{Inner, Subject, assert_contract};
 use tokio::time::Instant;
 use tower::{ServiceExt, service_fn};
 
@@ -100,4 +102,28 @@ fn the_connector_of_hyper_util_fits() {
         ConnectTimeoutLayer::default().limit(),
         Duration::from_secs(5)
     );
+}
+
+struct Connecting;
+
+impl Subject for Connecting {
+    type Sent = Chunks;
+    type Answer = Chunks;
+    type Service = ConnectTimeout<Inner<Chunks>>;
+    type Layer = ConnectTimeoutLayer;
+
+    fn layer(&self) -> ConnectTimeoutLayer {
+        ConnectTimeoutLayer::default()
+    }
+
+    fn extremes(&self) -> Vec<ConnectTimeoutLayer> {
+        [Duration::ZERO, Duration::from_nanos(1), Duration::MAX]
+            .map(ConnectTimeoutLayer::new)
+            .into()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_connect_timeout_keeps_every_promise_of_a_layer() {
+    assert_contract(&Connecting).await;
 }

@@ -216,3 +216,13 @@ async fn a_caller_who_leaves_during_the_wait_ends_the_call() {
         (1, 0, 0)
     );
 }
+
+// On the real clock: a layer that read it anew would find 999.9 ms left, and tell 999.
+#[tokio::test]
+async fn one_reading_of_the_clock_is_told_through_the_retry_layer() {
+    let inner: Inner = Probe::script([Step::answer(status(200))]);
+    let tell = PropagateConfig::default();
+    let stack = stack(SECOND, 10 * SECOND, waiting(SECOND), tell, &inner);
+    stack.oneshot(get()).await.unwrap();
+    assert_eq!(told(&inner, ENVOY), ["1000"]);
+}
