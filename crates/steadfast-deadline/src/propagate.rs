@@ -24,8 +24,9 @@ use write::{Left, TooLate};
 /// attempt's time, where it is less than the call's; gRPC's header always tells the call's, since
 /// it covers the stream, which may go on after the head.
 ///
-/// What the request says itself is replaced, or removed where there is no deadline: it was true
-/// for another attempt or for another hop. An attempt with less time than a header can tell is
+/// What the request says itself is replaced, since it was true for another attempt, unless it is
+/// shorter: nothing here lengthens a limit. Without a deadline gRPC's own time stays, which callers
+/// set themselves; other headers of time are removed, as another hop's that were copied. An attempt with less time than a header can tell is
 /// not sent. Answers and errors pass untouched.
 #[derive(Clone, Debug)]
 pub struct Propagate<S> {

@@ -2,9 +2,12 @@
 
 use std::time::{Instant, SystemTime};
 
-/// Tokio's clock, so that a paused one drives everything.
+use steadfast_core::now_or;
+
+/// Tokio's clock, so that a paused one drives everything; a layer further out that has just read it
+/// spares this reading.
 pub(crate) fn now() -> Instant {
-    tokio::time::Instant::now().into_std()
+    now_or(|| tokio::time::Instant::now().into_std())
 }
 
 /// The wall clock, for dates of peers only.

@@ -21,8 +21,11 @@ pub(super) struct Left {
     pub(super) attempt: Option<Duration>,
 }
 
-/// Replaces the headers of time by what is left; without a deadline they are removed, because
-/// what they say is not what anybody here will wait.
+/// Replaces the headers of time by what is left.
+///
+/// A time of the request's own that is shorter stays: nothing here lengthens a limit. Where there
+/// is no deadline, only gRPC's is kept, which callers set themselves (tonic's `set_timeout`);
+/// others are another hop's, copied. One that cannot be read goes.
 pub(super) fn time_left(
     config: &PropagateConfig,
     left: Left,
@@ -43,8 +46,12 @@ pub(super) fn time_left(
             TimeoutFormat::Grpc => call,
             _ => attempt,
         };
+        let counts = left != Duration::MAX || header.format() == TimeoutFormat::Grpc;
+        let own = header.read(headers).and_then(Result::ok).filter(|_| counts);
         let told = match applies {
-            true => header.format().encode(left),
+            true => header
+                .format()
+                .encode(own.map_or(left, |own| own.min(left))),
             false => Announced::Nothing,
         };
         match told {

@@ -64,17 +64,37 @@ fn each_kind_of_request_is_told_in_its_own_words() {
 }
 
 #[test]
-fn what_the_request_says_itself_is_replaced_or_removed() {
+fn what_the_request_says_itself_is_replaced_unless_it_is_shorter() {
     let config = PropagateConfig::default();
-    for (left, want) in [(Some(100 * MS), Some("100")), (None, None)] {
-        let mut headers = request("text/plain");
-        for name in ["x-envoy-expected-rq-timeout-ms", "grpc-timeout"] {
-            headers.append(name, HeaderValue::from_static("99999999"));
-            headers.append(name, HeaderValue::from_static("1H"));
+    let envoy = (
+        "text/plain",
+        "x-envoy-expected-rq-timeout-ms",
+        "grpc-timeout",
+    );
+    let grpc = ("application/grpc", "grpc-timeout", "x-unused");
+    for ((kind, name, other), own, left, want) in [
+        (envoy, &["99999", "1H"][..], Some(100 * MS), Some("100")),
+        (envoy, &["40"], Some(100 * MS), Some("40")),
+        (envoy, &["40"], None, None),
+        (envoy, &["soon"], Some(100 * MS), Some("100")),
+        (envoy, &["soon"], None, None),
+        (grpc, &["1H"], Some(100 * MS), Some("100000u")),
+        (grpc, &["40m"], Some(100 * MS), Some("40000000n")),
+        (grpc, &["40m"], None, Some("40000000n")),
+        (grpc, &["soon"], None, None),
+        (grpc, &[], None, None),
+    ] {
+        let mut headers = request(kind);
+        for value in own {
+            headers.append(name, HeaderValue::from_static(value));
         }
+        // No word of this kind of request.
+        headers.append(other, HeaderValue::from_static("1H"));
         time_left(&config, both(left), &mut headers).unwrap();
-        assert_eq!(line(&headers, "x-envoy-expected-rq-timeout-ms"), want);
-        assert_eq!(line(&headers, "grpc-timeout"), None);
+        assert_eq!(line(&headers, name), want, "{own:?} {left:?}");
+        if other == "grpc-timeout" {
+            assert_eq!(line(&headers, other), None);
+        }
     }
 }
 
