@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use http::{HeaderMap, HeaderName};
+use http::{HeaderMap, HeaderName, header};
 
 mod verdict;
 
@@ -150,6 +150,47 @@ fn decimal(tens: u8, ones: u8) -> Option<Code> {
 /// [`grpc-previous-rpc-attempts`](PREVIOUS_ATTEMPTS); `None` where it is absent or unreadable.
 pub fn previous_attempts(headers: &HeaderMap) -> Option<u32> {
     headers.get(PREVIOUS_ATTEMPTS)?.to_str().ok()?.parse().ok()
+}
+
+/// How a gRPC message travels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Transport {
+    /// Over HTTP/2: its status stands in the trailers, or in the head where there is no body.
+    Http2,
+    /// As gRPC-Web: its trailers are the end of the body.
+    Web,
+}
+
+impl Transport {
+    /// Whether these are the headers of a gRPC message, by content type: `application/grpc` or
+    /// `application/grpc-web`, perhaps with a suffix, in any case.
+    ///
+    /// ```
+    /// use http::{HeaderMap, HeaderValue, header::CONTENT_TYPE};
+    /// use steadfast_core::grpc::Transport;
+    ///
+    /// let mut headers = HeaderMap::new();
+    /// assert_eq!(Transport::of(&headers), None);
+    /// headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc+proto"));
+    /// assert_eq!(Transport::of(&headers), Some(Transport::Http2));
+    /// ```
+    #[inline]
+    pub fn of(headers: &HeaderMap) -> Option<Self> {
+        const GRPC: &[u8] = b"application/grpc";
+        const WEB: &[u8] = b"-web";
+        let kind = headers.get(header::CONTENT_TYPE)?.as_bytes();
+        let (kind, rest) = kind.split_at_checked(GRPC.len())?;
+        if !kind.eq_ignore_ascii_case(GRPC) {
+            return None;
+        }
+        let (transport, rest) = match rest.split_at_checked(WEB.len()) {
+            Some((web, rest)) if web.eq_ignore_ascii_case(WEB) => (Self::Web, rest),
+            _ => (Self::Http2, rest),
+        };
+        // `-text` is gRPC-Web's too.
+        let ends = |next: &u8| b"+; \t".contains(next) || (transport == Self::Web && *next == b'-');
+        rest.first().is_none_or(ends).then_some(transport)
+    }
 }
 
 #[cfg(test)]

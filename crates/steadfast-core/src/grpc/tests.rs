@@ -56,3 +56,33 @@ fn previous_attempts_are_absent_on_the_first() {
         assert_eq!(previous_attempts(&headers), want, "{value}");
     }
 }
+
+#[test]
+fn a_message_is_told_by_its_content_type() {
+    use Transport::{Http2, Web};
+    for (kind, want) in [
+        (None, None),
+        (Some("application/grpc"), Some(Http2)),
+        (Some("Application/GRPC"), Some(Http2)),
+        (Some("application/grpc+proto"), Some(Http2)),
+        (Some("application/grpc;charset=utf-8"), Some(Http2)),
+        (Some("application/grpc-web"), Some(Web)),
+        (Some("application/grpc-web+proto"), Some(Web)),
+        (Some("application/grpc-web-text"), Some(Web)),
+        (Some("application/grpcx"), None),
+        (Some("application/grpc-other"), None),
+        (Some("application/grpc-webs"), None),
+        (Some("application/grp"), None),
+        (Some("application/json"), None),
+        (Some(""), None),
+    ] {
+        let mut headers = HeaderMap::new();
+        if let Some(kind) = kind {
+            headers.insert(
+                http::header::CONTENT_TYPE,
+                http::HeaderValue::from_static(kind),
+            );
+        }
+        assert_eq!(Transport::of(&headers), want, "{kind:?}");
+    }
+}

@@ -1,7 +1,7 @@
 use std::error::Error;
 
-use http::{Extensions, HeaderMap, Response, StatusCode, header, request, response};
-use steadfast_core::grpc::Code;
+use http::{Extensions, HeaderMap, Response, StatusCode, request, response};
+use steadfast_core::grpc::{Code, Transport};
 use steadfast_core::{
     Answer, CallState, Hint, HintSource, Preconditions, Rejected, RouteRule, Safety, SafetySources,
 };
@@ -134,9 +134,5 @@ static STANDARD: Preconditions = Preconditions::new();
 
 /// gRPC over HTTP/2; gRPC-Web has its trailers in the body.
 fn is_grpc(headers: &HeaderMap) -> bool {
-    const GRPC: &[u8] = b"application/grpc";
-    headers.get(header::CONTENT_TYPE).is_some_and(|value| {
-        let rest = value.as_bytes().strip_prefix(GRPC);
-        rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';')))
-    })
+    Transport::of(headers) == Some(Transport::Http2)
 }
