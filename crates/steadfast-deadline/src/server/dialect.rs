@@ -1,6 +1,6 @@
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
-use steadfast_core::grpc::{self, Code};
+use steadfast_core::grpc::{self, Code, Transport};
 
 use super::body::ResponseBody;
 
@@ -29,21 +29,10 @@ pub(crate) enum Dialect {
 impl Dialect {
     /// By the request's media type.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
-        const GRPC: &[u8] = b"application/grpc";
-        let Some(media) = headers.get(header::CONTENT_TYPE) else {
-            return Self::Http;
-        };
-        let media = media.as_bytes();
-        let Some((start, rest)) = media.split_at_checked(GRPC.len()) else {
-            return Self::Http;
-        };
-        match rest {
-            _ if !start.eq_ignore_ascii_case(GRPC) => Self::Http,
-            [] | [b'+' | b';' | b' ', ..] => Self::Grpc,
-            [b'-', web @ ..] if web.len() >= 3 && web[..3].eq_ignore_ascii_case(b"web") => {
-                Self::GrpcWeb
-            }
-            _ => Self::Http,
+        match Transport::of(headers) {
+            None => Self::Http,
+            Some(Transport::Http2) => Self::Grpc,
+            Some(Transport::Web) => Self::GrpcWeb,
         }
     }
 
