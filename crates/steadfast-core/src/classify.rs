@@ -80,6 +80,9 @@ impl<'a> Answer<'a> {
             return Verdict::Success;
         }
         let by_status = self.by_status();
+        if self.headers.is_empty() {
+            return by_status;
+        }
         match should_retry(self.headers) {
             Some(true) => match by_status {
                 Verdict::Permanent(_) => Verdict::Transient(Delivery::Unknown),

@@ -142,6 +142,9 @@ impl Hints {
     /// - Of several lines the longest wait counts. Negative numbers, signs, exponents and zone
     ///   names other than GMT are unreadable.
     pub fn read(&self, headers: &HeaderMap, wall_clock: impl FnOnce() -> SystemTime) -> Hint {
+        if headers.is_empty() {
+            return Hint::None;
+        }
         let now = LazyCell::new(|| date::answered_at(headers).unwrap_or_else(wall_clock));
         let of_source = |source| match source {
             HintSource::Pushback => pushback::read(headers),
