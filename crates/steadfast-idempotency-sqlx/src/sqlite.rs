@@ -87,7 +87,10 @@ impl SqliteStore {
             .after_release(|connection, _| {
                 Box::pin(async move {
                     connection.ping().await?;
-                    Ok(!connection.is_in_transaction())
+                    // sqlx counts only what it began itself; SQL text may have begun one too.
+                    let idle = !connection.is_in_transaction();
+                    let left_open = sqlx::raw_sql("ROLLBACK").execute(connection).await.is_ok();
+                    Ok(idle && !left_open)
                 })
             })
             .connect_with(options.clone())

@@ -43,7 +43,12 @@ pub(super) async fn insert(
             (Some(method.as_str()), Some(path.as_str()))
         });
     // Ten thousand years keep the sum inside SQLite's integers.
-    let retention = retention.as_secs().min(10_000 * 366 * 24 * 60 * 60);
+    // Up, since retention is a minimum; the sweep waits for the second after, since the start is cut.
+    let more = u64::from(retention.subsec_nanos() > 0);
+    let retention = retention
+        .as_secs()
+        .saturating_add(more)
+        .min(10_000 * 366 * 24 * 60 * 60);
     sqlx::query(INSERT)
         .bind(operation.namespace())
         .bind(operation.scope())

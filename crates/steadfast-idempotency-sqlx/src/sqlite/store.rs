@@ -57,8 +57,9 @@ impl TxStore for SqliteStore {
         record: &Record,
         retention: Duration,
     ) -> Result<(), StoreError> {
-        execute(tx, RELEASE).await.map_err(ended_or_unavailable)?;
+        // Before it is gone: a drop in between must not let a rollback miss it.
         tx.marked = false;
+        execute(tx, RELEASE).await.map_err(ended_or_unavailable)?;
         row::insert(tx, operation, record, retention)
             .await
             .map_err(StoreError::unavailable)

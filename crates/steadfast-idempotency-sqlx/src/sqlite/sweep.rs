@@ -4,7 +4,7 @@ use super::SqliteStore;
 const SWEEP: &str = "
     DELETE FROM steadfast_idempotency WHERE (namespace, scope, key) IN (
         SELECT namespace, scope, key FROM steadfast_idempotency
-        WHERE expires_at <= unixepoch() ORDER BY expires_at LIMIT ?1)";
+        WHERE expires_at < unixepoch() ORDER BY expires_at LIMIT ?1)";
 
 impl SqliteStore {
     /// Deletes at most `limit` expired records, oldest first, and says how many it deleted.

@@ -95,17 +95,24 @@ impl fmt::Debug for Answer {
 
 /// Stored headers that cannot be read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CorruptHeaders(String);
+pub struct CorruptHeaders {
+    /// Its length alone: what it says is nobody else's business.
+    bytes: usize,
+}
 
 impl CorruptHeaders {
     fn at(line: &[u8]) -> Self {
-        Self(String::from_utf8_lossy(line).into_owned())
+        Self { bytes: line.len() }
     }
 }
 
 impl fmt::Display for CorruptHeaders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "stored header line {:?} is not `name: value`", self.0)
+        write!(
+            f,
+            "a stored header line of {} bytes is not `name: value`",
+            self.bytes
+        )
     }
 }
 
@@ -129,11 +136,14 @@ mod tests {
     }
 
     #[test]
-    fn corrupt_headers_are_an_error_that_shows_the_line() {
+    fn corrupt_headers_are_an_error_that_tells_no_value() {
         for bytes in ["etag: 1", "etag\r\n", "e tag: 1\r\n", "a: 1\r\n: 2\r\n"] {
             assert!(Answer::decode_headers(bytes.as_bytes()).is_err(), "{bytes}");
         }
         let error = Answer::decode_headers(b"a: 1\r\netag\r\n").unwrap_err();
-        assert!(error.to_string().contains("\"etag\""), "{error}");
+        assert_eq!(
+            error.to_string(),
+            "a stored header line of 4 bytes is not `name: value`"
+        );
     }
 }

@@ -8,7 +8,7 @@ use tracing::Instrument;
 
 use super::fingerprint::Fingerprint;
 use super::operation::Operation;
-use super::registry::{Clash, Registry};
+use super::registry::Registry;
 use super::store::TxStore;
 use super::transaction::TransactionSlot;
 
@@ -68,11 +68,10 @@ impl<St: TxStore> Engine<St> {
         F: Future<Output = Worked<T>> + Send + 'static,
         T: Send + 'static,
     {
-        let running = match self.registry.enter(&operation, fingerprint) {
-            Ok(running) => running,
-            Err(Clash::SameRequest) => return Execution::refused(Refused::InProgress),
-            Err(Clash::OtherRequest) => return Execution::refused(Refused::KeyReused),
-        };
+        if let Some(clash) = self.registry.owned(&operation, fingerprint) {
+            return Execution::refused(clash.into());
+        }
+        let registry = self.registry.clone();
         let run = run::Run {
             store: self.store.clone(),
             config: self.config.clone(),
@@ -80,7 +79,12 @@ impl<St: TxStore> Engine<St> {
             fingerprint,
         };
         let task = async move {
-            let outcome = run.run(work).await;
+            // Before the entry: replays must not stand in each other's way.
+            if let Some(replayed) = run.find().await? {
+                return Ok(replayed);
+            }
+            let running = registry.enter(&run.operation, run.fingerprint)?;
+            let outcome = run.run(&running, work).await;
             // The entry goes before the answer is seen: the repeat after it must not meet a 409.
             drop(running);
             outcome

@@ -159,7 +159,13 @@ where
                     return Poll::Ready(match executed {
                         Ok(Executed::Ran(answered)) => answered,
                         Ok(Executed::Replayed(record)) => Ok(replay(record, &shared.config)),
-                        Err(refused) => Ok(refusal(refused.into(), &shared.config)),
+                        Err(refused) => {
+                            let problem = Problem::from(&refused);
+                            let mut response = refusal(problem, &shared.config);
+                            // The store's own error, for whoever logs answers further out.
+                            response.extensions_mut().insert(Arc::new(refused));
+                            Ok(response)
+                        }
                     });
                 }
             };

@@ -61,8 +61,8 @@ impl Problem {
     }
 }
 
-impl From<Refused> for Problem {
-    fn from(refused: Refused) -> Self {
+impl From<&Refused> for Problem {
+    fn from(refused: &Refused) -> Self {
         const AGAIN: &str = "repeat the request with the same key";
         match refused {
             Refused::InProgress => Self::new(
@@ -85,7 +85,7 @@ impl From<Refused> for Problem {
             ),
             Refused::Interrupted => Self::new(
                 Code::Interrupted,
-                format!("the server is going down, the handler was rolled back: {AGAIN}"),
+                format!("the server is going down: {AGAIN}"),
             ),
             Refused::Panicked => Self::new(
                 Code::HandlerPanicked,
@@ -103,7 +103,7 @@ impl From<Refused> for Problem {
             ),
             Refused::TransactionEnded(_) => Self::new(
                 Code::TransactionEnded,
-                "the handler ended its transaction by hand: its effect may be committed without \
+                "the transaction ended before its time, by the handler's hand most likely: its effect may be committed without \
                  a record, so that a repeat may double it",
             ),
         }

@@ -9,7 +9,24 @@ use super::operation::Operation;
 /// It answers concurrent duplicates without asking the database. Other processes are the
 /// database's business. It holds one entry per running task, so its bound is theirs.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Registry(Arc<Mutex<HashMap<Operation, Fingerprint>>>);
+pub(crate) struct Registry(Arc<Mutex<HashMap<Operation, Entry>>>);
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    fingerprint: Fingerprint,
+    /// The transaction is open and nothing was recorded before it. Until then nobody knows whose
+    /// key it is, so that another fingerprint is no reason for a 422.
+    owns: bool,
+}
+
+impl Entry {
+    fn clash(self, fingerprint: Fingerprint) -> Clash {
+        match self.owns && self.fingerprint != fingerprint {
+            true => Clash::OtherRequest,
+            false => Clash::SameRequest,
+        }
+    }
+}
 
 /// Who runs already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +36,14 @@ pub(crate) enum Clash {
 }
 
 impl Registry {
+    /// What stands in the way of this request without a look at the database: work that owns it.
+    pub(crate) fn owned(&self, operation: &Operation, fingerprint: Fingerprint) -> Option<Clash> {
+        let entry = self.lock().get(operation).copied();
+        entry
+            .filter(|entry| entry.owns)
+            .map(|entry| entry.clash(fingerprint))
+    }
+
     pub(crate) fn enter(
         &self,
         operation: &Operation,
@@ -26,10 +51,10 @@ impl Registry {
     ) -> Result<Running, Clash> {
         let mut running = self.lock();
         match running.get(operation) {
-            Some(other) if *other == fingerprint => Err(Clash::SameRequest),
-            Some(_) => Err(Clash::OtherRequest),
+            Some(entry) => Err(entry.clash(fingerprint)),
             None => {
-                running.insert(operation.clone(), fingerprint);
+                let owns = false;
+                running.insert(operation.clone(), Entry { fingerprint, owns });
                 Ok(Running {
                     registry: self.clone(),
                     operation: operation.clone(),
@@ -38,7 +63,7 @@ impl Registry {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Operation, Fingerprint>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Operation, Entry>> {
         // Nothing panics between two changes of the map.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -49,6 +74,15 @@ impl Registry {
 pub(crate) struct Running {
     registry: Registry,
     operation: Operation,
+}
+
+impl Running {
+    /// The operation is this request's: it began, and nothing was recorded before.
+    pub(crate) fn owns(&self) {
+        if let Some(entry) = self.registry.lock().get_mut(&self.operation) {
+            entry.owns = true;
+        }
+    }
 }
 
 impl Drop for Running {

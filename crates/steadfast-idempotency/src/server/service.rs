@@ -32,6 +32,14 @@ impl<S, St> Idempotency<S, St> {
     }
 }
 
+impl<S: Clone, St> Idempotency<S, St> {
+    /// Drops the readied instance, and with it what it reserved.
+    fn give_back(&mut self) {
+        let clone = self.inner.clone();
+        drop(mem::replace(&mut self.inner, clone));
+    }
+}
+
 impl<S, St, B, R> Service<Request<B>> for Idempotency<S, St>
 where
     S: Service<Request<B>, Response = Response<R>, Error: Send, Future: Send>,
@@ -61,13 +69,16 @@ where
                 let request = Request::from_parts(parts, body);
                 return ResponseFuture::untouched(self.inner.call(request));
             }
-            Err(problem) => return ResponseFuture::refused(problem, config),
+            Err(problem) => {
+                let refused = ResponseFuture::refused(problem, config);
+                self.give_back();
+                return refused;
+            }
         };
         // Readiness is not kept while the body is read and the store is asked: the readied
         // instance goes, with what it reserved, and the handler gets a clone that gets ready when
         // its turn has come.
-        let clone = self.inner.clone();
-        drop(mem::replace(&mut self.inner, clone));
+        self.give_back();
         let service = self.inner.clone();
         ResponseFuture::reading(service, parts, body, operation, Arc::clone(&self.shared))
     }

@@ -7,6 +7,7 @@ mod engine;
 mod faults;
 mod keys;
 mod limits;
+mod repeats;
 mod replay;
 mod rig;
 mod settlement;

@@ -2,10 +2,13 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
+use crate::server::registry::Clash;
 use crate::server::store::{StoreError, StoreErrorKind};
 
-/// Why an operation has no answer. In each case what the handler did is rolled back, but for
-/// [`TransactionEnded`](Self::TransactionEnded), where nobody can know.
+/// Why an operation has no answer. What the handler did is rolled back, but: after
+/// [`StoreUnavailable`](Self::StoreUnavailable) and [`Interrupted`](Self::Interrupted) effect and
+/// record may both be committed, which a repeat will show; after
+/// [`TransactionEnded`](Self::TransactionEnded) nobody can know.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Refused {
@@ -27,6 +30,15 @@ pub enum Refused {
     TransactionEnded(StoreError),
     /// The runtime ended the task.
     Interrupted,
+}
+
+impl From<Clash> for Refused {
+    fn from(clash: Clash) -> Self {
+        match clash {
+            Clash::SameRequest => Self::InProgress,
+            Clash::OtherRequest => Self::KeyReused,
+        }
+    }
 }
 
 impl From<StoreError> for Refused {

@@ -11,6 +11,7 @@ use crate::server::answer::Answer;
 use crate::server::fingerprint::Fingerprint;
 use crate::server::operation::Operation;
 use crate::server::record::Record;
+use crate::server::registry::Running;
 use crate::server::store::{Began, StoreError, StoreErrorKind, TxStore};
 use crate::server::transaction::{TransactionSlot, TransactionUse};
 use crate::server::unwind::CatchUnwind;
@@ -26,14 +27,16 @@ pub(super) struct Run<St> {
 type Outcome<T> = Result<Executed<T>, Refused>;
 
 impl<St: TxStore> Run<St> {
-    pub(super) async fn run<W, F, T>(self, work: W) -> Outcome<T>
+    pub(super) async fn find<T>(&self) -> Result<Option<Executed<T>>, Refused> {
+        let found = self.step("find", self.store.find(&self.operation)).await?;
+        found.map(|record| self.replay(record)).transpose()
+    }
+
+    pub(super) async fn run<W, F, T>(self, running: &Running, work: W) -> Outcome<T>
     where
         W: FnOnce(TransactionSlot<St::Tx>) -> F,
         F: Future<Output = Worked<T>>,
     {
-        if let Some(record) = self.step("find", self.store.find(&self.operation)).await? {
-            return self.replay(record);
-        }
         let tx = match self
             .step("begin", self.store.begin(&self.operation))
             .await?
@@ -43,6 +46,7 @@ impl<St: TxStore> Run<St> {
             Began::Busy => return Err(Refused::InProgress),
         };
 
+        running.owns();
         let slot = TransactionSlot::new(tx);
         let lent = slot.clone();
         let work = CatchUnwind::new(async move { work(lent).await });
