@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::Criticality;
+use crate::{Criticality, Ratio};
 
 mod capped;
 mod concurrency;
@@ -25,7 +25,8 @@ pub use throttle::{DEFAULT_MAX_TOKENS, DEFAULT_TOKEN_RATIO, InvalidThrottle, Thr
 /// Caps the retries of many calls together.
 ///
 /// A value is a handle: clones share one budget, so several stacks can be given the same.
-/// `now` comes from the caller's clock and may go back a little between threads.
+/// `now` comes from the caller's clock. Of a reservation it is the present, and may go back a
+/// little between threads; of a call and its outcomes it is when the call began.
 pub trait Budget: fmt::Debug + Send + Sync + 'static {
     /// A call's first attempt goes out.
     fn on_call(&self, now: Instant);
@@ -35,6 +36,20 @@ pub trait Budget: fmt::Debug + Send + Sync + 'static {
 
     /// Asks for the right to send one retry; `None` when the budget is spent.
     fn reserve(&self, ask: Ask) -> Option<Permit>;
+}
+
+/// What of a limit is there for a call that matters so much: all of it for a critical one, all
+/// but the reserve for a normal one, half of that for one that may be shed.
+pub(crate) fn open_to(criticality: Criticality, limit: u64, reserve: Ratio) -> u64 {
+    // Rounded down: a reserve takes nothing from a limit that is too small to share.
+    let reserved =
+        u128::from(limit) * u128::from(reserve.min(Ratio::ONE).as_millionths()) / 1_000_000;
+    let normal = limit - reserved as u64;
+    match criticality {
+        Criticality::Critical => limit,
+        Criticality::Normal => normal,
+        Criticality::Sheddable => normal / 2,
+    }
 }
 
 /// Which sending of a call an outcome belongs to.

@@ -95,7 +95,8 @@ impl<'a> Subject<'a> {
 pub struct Attempted<'a> {
     /// The call.
     pub subject: Subject<'a>,
-    /// Which attempt; the first is 1.
+    /// Which attempt; the first is 1. One that a layer of ours refused is none, and has the number
+    /// of the last before it, or 0.
     pub attempt: u32,
     /// What the peer or the transport said.
     pub result: AttemptResult<'a>,

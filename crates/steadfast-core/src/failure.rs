@@ -39,7 +39,8 @@ impl Failure {
         &self.report
     }
 
-    /// Status and headers of the last answer, if an attempt got one whose body was not kept.
+    /// Status and headers of the answer to the attempt before the one that failed, if there was one
+    /// and it was not handed on.
     pub fn last_head(&self) -> Option<&response::Parts> {
         self.last_head.as_deref()
     }

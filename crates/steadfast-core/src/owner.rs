@@ -1,9 +1,10 @@
 //! Who repeats a call, in one process: the outermost retry loop that can.
 
 use std::cell::Cell;
+use std::marker::PhantomData;
 
 thread_local! {
-    static OWNED: Cell<bool> = const { Cell::new(false) };
+    static OWNED: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Marks what is called or polled on this thread, while the guard lives, as owned by the caller's
@@ -24,26 +25,26 @@ thread_local! {
 #[must_use = "the mark ends with the guard"]
 #[inline]
 pub fn own() -> Owned {
-    Owned {
-        before: OWNED.replace(true),
-    }
+    OWNED.set(OWNED.get() + 1);
+    Owned { here: PhantomData }
 }
 
 /// Whether a retry loop further out, on this thread, repeats what is called now.
 #[inline]
 pub fn is_owned() -> bool {
-    OWNED.get()
+    OWNED.get() > 0
 }
 
 /// The life of a mark; see [`own`].
 #[derive(Debug)]
 pub struct Owned {
-    before: bool,
+    // Of this thread: it must not go to another.
+    here: PhantomData<*const ()>,
 }
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        OWNED.set(self.before);
+        OWNED.set(OWNED.get().saturating_sub(1));
     }
 }
 
@@ -56,9 +57,10 @@ mod tests {
     #[test]
     fn marks_nest_and_end_with_a_panic_too() {
         let outer = own();
-        drop(own());
-        assert!(is_owned());
+        let inner = own();
         drop(outer);
+        assert!(is_owned(), "in any order");
+        drop(inner);
         assert!(!is_owned());
         assert!(
             catch_unwind(|| {

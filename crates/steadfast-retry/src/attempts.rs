@@ -3,7 +3,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use steadfast_core::budget::{Ask, Ending, Permit, Sending};
-use steadfast_core::decide::{BodyState, Decision, Next, Situation, Strictness, Terms, decide};
+use steadfast_core::decide::{
+    Admission, BodyState, Decision, Next, Situation, Strictness, Terms, decide,
+};
 use steadfast_core::{
     Budget, CallContext, Criticality, Deadline, Delivery, Draws, Hint, Outcome, Reason, Report,
     Safety, Verdict,
@@ -102,6 +104,7 @@ impl Attempts {
             }
             if opening.owned {
                 own.max_attempts = NonZeroU32::MIN;
+                own.admission = Admission::Stop;
             }
             terms = Some(own);
         }
@@ -174,6 +177,16 @@ impl Attempts {
         terms.max_attempts.get() > 1 && !(strict && self.safety == Safety::Unprotected)
     }
 
+    /// Whether the request may have to be sent again, also after a refusal of ours.
+    pub(crate) fn may_resend(&self) -> bool {
+        self.may_repeat() || self.terms().admission == Admission::WaitOnce
+    }
+
+    /// Whether an attempt is on its way.
+    pub(crate) const fn in_flight(&self) -> bool {
+        self.in_flight
+    }
+
     /// Whether the deadline came before anything was sent.
     pub(crate) fn starts_expired(&self) -> bool {
         self.deadline.is_expired(self.started)
@@ -190,8 +203,7 @@ impl Attempts {
     }
 
     /// The next attempt goes out.
-    pub(crate) fn on_sent(&mut self, counted: bool, mut permit: Permit) {
-        permit.sent();
+    pub(crate) fn on_sent(&mut self, counted: bool, permit: Permit) {
         let history = self.history.get_or_insert_default();
         history.refusals_repeated += u32::from(!counted);
         history.permit = Some(permit);
@@ -219,12 +231,16 @@ impl Attempts {
         };
         self.went_out |= ending != Ending::NotSent;
         self.budget().on_outcome(sending, ending, self.started);
-        let permit = self
-            .history
-            .as_mut()
-            .and_then(|history| history.permit.take());
-        if let Some(permit) = permit.filter(|_| ending == Ending::Success) {
-            permit.succeeded();
+        if ending == Ending::NotSent {
+            // Not spent: it waits for what is decided.
+            return;
+        }
+        let history = self.history.as_mut();
+        if let Some(mut permit) = history.and_then(|history| history.permit.take()) {
+            match ending {
+                Ending::Success => permit.succeeded(),
+                _ => permit.sent(),
+            }
         }
     }
 
@@ -281,7 +297,9 @@ impl Attempts {
         let budget = budget.as_ref().unwrap_or(&config.budget);
         let draws = &mut history.draws;
         let draw = || draws.get_or_insert_with(|| config.random.draws()).draw();
-        let next = match decide(terms, &situation, draw, || budget.reserve(ask)) {
+        // Of a retry that a layer of ours refused: for its repeat, else given back.
+        let refused = history.permit.take();
+        let mut next = match decide(terms, &situation, draw, || budget.reserve(ask)) {
             Decision::Done => return Err(None),
             Decision::Stop(Reason::AttemptsExhausted) if self.owned => {
                 return Err(Some(Reason::OwnedUpstream));
@@ -291,6 +309,7 @@ impl Attempts {
         };
         history.unknown |= brought.verdict.delivery() == Some(Delivery::Unknown);
         history.admissions_awaited += u32::from(next.permit.is_none());
+        next.permit = next.permit.or(refused);
         history.last_wait = next.wait;
         history.retries += u32::from(next.counted);
         if let Hint::Exactly(_) = brought.hint {

@@ -7,7 +7,7 @@ use steadfast_core::budget::{Ending, Permit, Target};
 use steadfast_core::decide::{BodyState, Next};
 use steadfast_core::{
     Attempt, AttemptResult, Attempted, CallKey, CallState, Deadline, Delivery, Ended, Event,
-    Observe, Reason, RouteRule, Subject, Verdict, destination, is_owned,
+    Observe, Reason, RouteRule, Safety, Subject, Verdict, destination, is_owned,
 };
 
 use crate::attempts::{Attempts, Brought, End, Opening};
@@ -59,7 +59,7 @@ impl Call {
         };
         let attempts = Attempts::begin(config, opening);
         let observed = config.observer.is_some();
-        let template = (observed || attempts.may_repeat()).then(|| head.clone());
+        let template = (observed || attempts.may_resend()).then(|| head.clone());
         let rule = rule.map(|at| at as u32);
         let call = Self {
             attempts,
@@ -91,6 +91,11 @@ impl Call {
     /// Whether any outcome could lead to another attempt.
     pub(crate) fn may_repeat(&self) -> bool {
         self.attempts.may_repeat()
+    }
+
+    /// Whether the request may have to be sent again, also after a refusal of ours.
+    pub(crate) fn may_resend(&self) -> bool {
+        self.attempts.may_resend()
     }
 
     pub(crate) fn config(&self) -> &RetryConfig {
@@ -179,6 +184,19 @@ impl Call {
         self.end(Verdict::Transient(delivery), Reason::Deadline)
     }
 
+    /// Whether the peer may have forgotten the call's key by now.
+    pub(crate) fn key_is_expired(&self) -> bool {
+        let lives_until = self.key_lives_until();
+        self.attempts.safety() == Safety::Keyed
+            && lives_until != Deadline::NONE
+            && lives_until.is_expired(clock::now())
+    }
+
+    /// The call ends because it took so long to get ready that the key has died.
+    pub(crate) fn out_of_key(&mut self) -> End {
+        self.end(Verdict::Transient(Delivery::Unsent), Reason::KeyExpired)
+    }
+
     /// The call ends because the next body cannot be had after all.
     pub(crate) fn no_body(&mut self) -> End {
         self.end(
@@ -256,7 +274,7 @@ impl Call {
 impl Drop for Call {
     fn drop(&mut self) {
         if !self.ended && self.config().observer.is_some() {
-            let sent = self.attempts.made() > 0;
+            let sent = self.attempts.in_flight();
             let delivery = if sent {
                 Delivery::Unknown
             } else {

@@ -44,9 +44,12 @@ impl<R: Body<Error: Into<BoxError>>> Drain<R> {
     /// Reads until the body ends or a bound is met; ready when there is nothing more to do.
     pub(crate) fn poll_drain(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let mut this = self.project();
-        while !*this.ended && *this.room > 0 {
+        while !*this.ended {
             if this.body.is_end_stream() {
                 *this.ended = true;
+                break;
+            }
+            if *this.room == 0 {
                 break;
             }
             let hint = this.body.size_hint();

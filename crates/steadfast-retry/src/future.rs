@@ -95,7 +95,7 @@ where
     ) -> Self {
         let (mut head, body) = request.into_parts();
         let mut call = Call::begin(config, &mut head);
-        let (body, replay) = if call.may_repeat() {
+        let (body, replay) = if call.may_resend() {
             let (body, replay) = ReplayBody::new(body, call.config().replay_limit);
             (body, Some(replay))
         } else {

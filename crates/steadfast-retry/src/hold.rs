@@ -1,7 +1,6 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use bytes::Bytes;
 use http::{HeaderMap, response};
 use http_body::Body;
 use steadfast_core::BoxError;
@@ -27,6 +26,10 @@ pub(crate) enum Until {
     /// Up to the end, or until so many bytes were read.
     End(usize),
 }
+
+/// What a frame counts at least: many small ones cost more memory than their bytes, and an endless
+/// row of empty ones must end too.
+pub(crate) const FRAME: usize = 32;
 
 /// How an answer went on.
 pub(crate) enum Held {
@@ -57,16 +60,12 @@ impl<R: Body<Error: Into<BoxError>>> Hold<R> {
             };
             let held = match (&frame, &mut self.until) {
                 (Err(_), _) => Some(Held::Broke),
-                // Worth nothing to the caller, and without a bound in bytes.
-                (Ok(frame), Until::End(_)) if frame.data_ref().is_some_and(Bytes::is_empty) => {
-                    continue;
-                }
                 (Ok(frame), until) => match (frame.trailers_ref(), until) {
                     (Some(trailers), _) => Some(Held::Trailers(trailers.clone())),
                     (None, Until::FirstFrame) => Some(Held::Well),
                     (None, Until::End(room)) => {
                         let data = frame.data_ref().map_or(0, |data| data.len());
-                        match room.checked_sub(data) {
+                        match room.checked_sub(data.max(FRAME)) {
                             Some(left) => {
                                 *room = left;
                                 None

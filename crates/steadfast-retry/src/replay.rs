@@ -1,7 +1,7 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use bytes::{Buf, Bytes};
 use http::HeaderMap;
@@ -48,6 +48,8 @@ struct State<B> {
     trailers: Option<HeaderMap>,
     generation: u64,
     failed: bool,
+    /// Of the attempt that waits for the source.
+    waker: Option<Waker>,
 }
 
 /// The retry loop's hold on a request body.
@@ -88,6 +90,7 @@ impl<B: Body> ReplayBody<B> {
                 trailers: None,
                 generation: 0,
                 failed: false,
+                waker: None,
             }),
         });
         (
@@ -144,7 +147,12 @@ impl<B> Replay<B> {
                     return None;
                 }
                 state.generation += 1;
-                Some(ReplayBody::reader(shared.clone(), state.generation))
+                let (generation, waker) = (state.generation, state.waker.take());
+                drop(state);
+                // The source knows one waker only, and from now on the next attempt's: without
+                // this an upload that waits would never learn that it is superseded.
+                waker.into_iter().for_each(Waker::wake);
+                Some(ReplayBody::reader(shared.clone(), generation))
             }
         }
     }

@@ -1,9 +1,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Ask, Budget, Ending, Permit, Sending, Settle, Used};
+use super::{Ask, Budget, Ending, Permit, Sending, Settle, Used, open_to};
+use crate::Ratio;
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::{Criticality, Ratio};
 
 /// Retries per attempt in flight: 20%, as in Envoy.
 pub const DEFAULT_CONCURRENCY_RATIO: Ratio = Ratio::from_millionths(200_000);
@@ -86,10 +86,7 @@ impl Budget for ConcurrencyBudget {
         let one_more = |now: u64| {
             let (firsts, retries) = (now >> 32, now & u64::from(u32::MAX));
             let limit = ratio.ceil_of(firsts + retries).max((*minimum).into());
-            let limit = match ask.criticality {
-                Criticality::Sheddable => limit / 2,
-                Criticality::Normal | Criticality::Critical => limit,
-            };
+            let limit = open_to(ask.criticality, limit, Ratio::ZERO);
             (retries < limit && retries < u64::from(u32::MAX)).then_some(now + ONE_RETRY)
         };
         in_flight

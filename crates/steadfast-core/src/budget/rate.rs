@@ -2,8 +2,8 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::window::{Steps, Window};
-use super::{Ask, Budget, Ending, Permit, Sending, Settle, Used};
-use crate::Criticality;
+use super::{Ask, Budget, Ending, Permit, Sending, Settle, Used, open_to};
+use crate::Ratio;
 use crate::sync::{Mutex, MutexGuard};
 
 /// Retries per interval: 60, Microsoft's example for one dependency of one process.
@@ -17,7 +17,8 @@ const STEPS: usize = 11;
 /// So many retries in an interval, whatever the traffic is.
 ///
 /// Bound: at most `n` retries in any time of the interval's length. A sent retry is counted for
-/// the interval and up to a tenth of it longer. Sheddable calls may use half of it.
+/// the interval and up to a tenth of it longer. A reserve keeps a share for
+/// critical calls; sheddable ones may use half of what is left.
 ///
 /// ```
 /// use std::time::Duration;
@@ -32,6 +33,7 @@ pub struct RateBudget(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     retries: u32,
+    reserve: Ratio,
     steps: Steps,
     made: Mutex<Window<STEPS>>,
 }
@@ -45,9 +47,20 @@ impl Default for RateBudget {
 impl RateBudget {
     /// So many retries in this time; an interval shorter than 100 ms counts as 100 ms.
     pub fn new(retries: u32, interval: Duration) -> Self {
+        Self::with_parts(retries, Ratio::ZERO, interval)
+    }
+
+    /// The same, with this share kept for critical calls. Default: nothing. Starts empty.
+    #[must_use]
+    pub fn with_reserve(self, reserve: Ratio) -> Self {
+        Self::with_parts(self.0.retries, reserve, self.interval())
+    }
+
+    fn with_parts(retries: u32, reserve: Ratio, interval: Duration) -> Self {
         let steps = Steps::tenths_of(interval);
         Self(Arc::new(Shared {
             retries,
+            reserve,
             steps,
             made: Mutex::new(Window::new()),
         }))
@@ -70,13 +83,10 @@ impl Budget for RateBudget {
     fn on_outcome(&self, _: Sending, _: Ending, _: Instant) {}
 
     fn reserve(&self, ask: Ask) -> Option<Permit> {
-        let limit = match ask.criticality {
-            Criticality::Sheddable => self.0.retries / 2,
-            Criticality::Normal | Criticality::Critical => self.0.retries,
-        };
+        let limit = open_to(ask.criticality, self.0.retries.into(), self.0.reserve);
         let step = self.0.steps.at(ask.now);
         let mut made = self.0.lock();
-        if made.total(step) >= limit.into() {
+        if made.total(step) >= limit {
             return None;
         }
         let token = made.add(step);
@@ -110,6 +120,7 @@ mod tests {
 
     use super::super::tests::spend_all;
     use super::*;
+    use crate::Criticality;
 
     #[test]
     fn time_refills_without_traffic_and_without_success() {

@@ -2,9 +2,9 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::window::{AtomicWindow, Steps, Window};
-use super::{Ask, Budget, Ending, Permit, Sending, Settle, Used};
+use super::{Ask, Budget, Ending, Permit, Sending, Settle, Used, open_to};
+use crate::Ratio;
 use crate::sync::{Mutex, MutexGuard};
-use crate::{Criticality, Ratio};
 
 /// Retries per call: one in ten, the per-client budget of the SRE book.
 pub const DEFAULT_RATIO: Ratio = Ratio::from_millionths(100_000);
@@ -17,10 +17,11 @@ const STEPS: usize = 10;
 /// A retry is allowed while `retries < ratio × calls`, both counted over a sliding window.
 ///
 /// Bound: at every reservation the retries of the window are at most
-/// `max(⌈ratio × calls⌉, ⌈minimum × window⌉)`, exact for every ratio and under threads. The
-/// first call of a quiet client gets its retry already, because `0 < ratio × 1`; a minimum per
-/// second lets a small client have more, and multiplies by the number of clients. Sheddable calls
-/// may use half of the bound, so that they lose first.
+/// `max(⌈ratio × max(calls, 1)⌉, ⌈minimum × window⌉)`, exact for every ratio and under threads.
+/// The call that asks is one, however long ago it began, so a quiet client gets its retry; a
+/// minimum per second lets it have more, and multiplies by the number of clients. A reserve keeps
+/// a share of the bound for critical calls; sheddable ones may use half of what is left, so that
+/// they lose first.
 ///
 /// The success path adds one to an atomic. Nothing is remembered longer than the window, and an
 /// idle time of any length costs nothing.
@@ -52,6 +53,7 @@ pub struct RatioBudget(Arc<Shared>);
 struct Shared {
     ratio: Ratio,
     minimum_per_second: Ratio,
+    reserve: Ratio,
     steps: Steps,
     calls: AtomicWindow<STEPS>,
     retries: Mutex<Window<STEPS>>,
@@ -66,25 +68,49 @@ impl Default for RatioBudget {
 impl RatioBudget {
     /// A budget of this many retries per call, over [`DEFAULT_WINDOW`], without a minimum.
     pub fn new(ratio: Ratio) -> Self {
-        Self::with_parts(ratio, Ratio::ZERO, DEFAULT_WINDOW)
+        Self::with_parts(ratio, Ratio::ZERO, Ratio::ZERO, DEFAULT_WINDOW)
     }
 
     /// The same ratio, with this many retries per second allowed in any case. Starts empty.
     #[must_use]
     pub fn with_minimum_per_second(self, minimum: Ratio) -> Self {
-        Self::with_parts(self.0.ratio, minimum, self.0.steps.ten())
+        Self::with_parts(self.0.ratio, minimum, self.0.reserve, self.0.steps.ten())
     }
 
     /// The same ratio over another window; shorter than 100 ms counts as 100 ms. Starts empty.
     #[must_use]
     pub fn with_window(self, window: Duration) -> Self {
-        Self::with_parts(self.0.ratio, self.0.minimum_per_second, window)
+        let Shared {
+            ratio,
+            minimum_per_second,
+            reserve,
+            ..
+        } = *self.0;
+        Self::with_parts(ratio, minimum_per_second, reserve, window)
     }
 
-    fn with_parts(ratio: Ratio, minimum_per_second: Ratio, window: Duration) -> Self {
+    /// The same, with this share of the bound kept for critical calls. Default: nothing. Starts
+    /// empty.
+    #[must_use]
+    pub fn with_reserve(self, reserve: Ratio) -> Self {
+        let Shared {
+            ratio,
+            minimum_per_second,
+            ..
+        } = *self.0;
+        Self::with_parts(ratio, minimum_per_second, reserve, self.0.steps.ten())
+    }
+
+    fn with_parts(
+        ratio: Ratio,
+        minimum_per_second: Ratio,
+        reserve: Ratio,
+        window: Duration,
+    ) -> Self {
         Self(Arc::new(Shared {
             ratio,
             minimum_per_second,
+            reserve,
             steps: Steps::tenths_of(window),
             calls: AtomicWindow::new(),
             retries: Mutex::new(Window::new()),
@@ -99,6 +125,11 @@ impl RatioBudget {
     /// Retries per second that are allowed in any case.
     pub fn minimum_per_second(&self) -> Ratio {
         self.0.minimum_per_second
+    }
+
+    /// The share of the bound that is kept for critical calls.
+    pub fn reserve_for_critical(&self) -> Ratio {
+        self.0.reserve
     }
 
     /// The time over which calls and retries are counted.
@@ -122,10 +153,9 @@ impl Budget for RatioBudget {
     fn reserve(&self, ask: Ask) -> Option<Permit> {
         let step = self.0.steps.at(ask.now);
         let mut retries = self.0.lock_retries();
-        let limit = match (ask.criticality, self.0.limit(self.0.calls.total(step))) {
-            (Criticality::Sheddable, limit) => limit / 2,
-            (_, limit) => limit,
-        };
+        // The call that asks is one, however long ago it began.
+        let calls = self.0.calls.total(step).max(1);
+        let limit = open_to(ask.criticality, self.0.limit(calls), self.0.reserve);
         if retries.total(step) >= limit {
             return None;
         }

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Ask, Budget, Ending, Permit, Sending, Settle, Used};
-use crate::Criticality;
+use super::{Ask, Budget, Ending, Permit, Sending, Settle, Used, open_to};
+use crate::Ratio;
 use crate::sync::atomic::{AtomicU32, Ordering};
 
 /// Tokens at the start and at most: 500, as in the AWS SDKs' standard mode.
@@ -22,7 +22,8 @@ pub const DEFAULT_THROTTLED_COST: u32 = 5;
 /// Bound: with `c` the cost of a retry, `retries that fail ≤ (capacity + successes at once) / c`;
 /// an outage gets `⌊capacity / c⌋` retries and then none. With a share `p` of random failures and
 /// three attempts it helps in full while `c·p²(1 + p) ≤ 1 − p`: up to p = 0.21 for a cost of 14.
-/// Sheddable calls leave half of the capacity to the others.
+/// A reserve keeps a share of the capacity for critical calls; sheddable ones leave half to the
+/// others.
 ///
 /// ```
 /// use steadfast_core::budget::RefundBudget;
@@ -38,6 +39,7 @@ struct Shared {
     capacity: u32,
     transient: u32,
     throttled: u32,
+    reserve: Ratio,
     tokens: AtomicU32,
 }
 
@@ -50,22 +52,37 @@ impl Default for RefundBudget {
 impl RefundBudget {
     /// A budget of so many tokens, with the default costs.
     pub fn new(capacity: u32) -> Self {
-        Self::with_parts(capacity, DEFAULT_TRANSIENT_COST, DEFAULT_THROTTLED_COST)
+        let (transient, throttled) = (DEFAULT_TRANSIENT_COST, DEFAULT_THROTTLED_COST);
+        Self::with_parts(capacity, transient, throttled, Ratio::ZERO)
     }
 
     /// The same capacity with other costs of a retry; zero counts as one. Starts full.
     #[must_use]
     pub fn with_costs(self, transient: u32, throttled: u32) -> Self {
-        Self::with_parts(self.0.capacity, transient, throttled)
+        Self::with_parts(self.0.capacity, transient, throttled, self.0.reserve)
     }
 
-    fn with_parts(capacity: u32, transient: u32, throttled: u32) -> Self {
+    /// The same, with this share of the capacity kept for critical calls. Default: nothing.
+    /// Starts full.
+    #[must_use]
+    pub fn with_reserve(self, reserve: Ratio) -> Self {
+        let Shared {
+            capacity,
+            transient,
+            throttled,
+            ..
+        } = *self.0;
+        Self::with_parts(capacity, transient, throttled, reserve)
+    }
+
+    fn with_parts(capacity: u32, transient: u32, throttled: u32, reserve: Ratio) -> Self {
         let (transient, throttled) = (transient.max(1), throttled.max(1));
         let tokens = AtomicU32::new(capacity);
         Self(Arc::new(Shared {
             capacity,
             transient,
             throttled,
+            reserve,
             tokens,
         }))
     }
@@ -100,6 +117,7 @@ impl Budget for RefundBudget {
             capacity,
             transient,
             throttled,
+            reserve,
             tokens,
         } = &*self.0;
         let cost = if ask.throttled {
@@ -107,10 +125,9 @@ impl Budget for RefundBudget {
         } else {
             *transient
         };
-        let kept = match ask.criticality {
-            Criticality::Sheddable => capacity / 2,
-            Criticality::Normal | Criticality::Critical => 0,
-        };
+        // What less critical calls leave to the others.
+        let open = open_to(ask.criticality, (*capacity).into(), *reserve);
+        let kept = capacity - open as u32;
         let pay = |now: u32| now.checked_sub(cost).filter(|left| *left >= kept);
         tokens
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, pay)
@@ -130,7 +147,9 @@ impl Settle for Shared {
 
 impl Shared {
     fn add(&self, earned: u32) {
-        let full = |now: u32| (now != self.capacity).then(|| (now + earned).min(self.capacity));
+        let full = |now: u32| {
+            (now != self.capacity).then(|| now.saturating_add(earned).min(self.capacity))
+        };
         // Refused when nothing would change: the success path of a full budget writes nothing.
         let _ = self
             .tokens
@@ -144,6 +163,7 @@ mod tests {
 
     use super::super::tests::spend_all;
     use super::*;
+    use crate::Criticality;
 
     fn tokens(budget: &RefundBudget) -> u32 {
         budget.0.tokens.load(Ordering::Relaxed)
@@ -189,6 +209,16 @@ mod tests {
             ..Ask::new(now)
         };
         assert!(budget.reserve(low).is_none(), "9 left would be below half");
+    }
+
+    #[test]
+    fn the_largest_capacity_does_not_overflow() {
+        let budget = RefundBudget::new(u32::MAX);
+        let now = Instant::now();
+        let held = budget.reserve(Ask::new(now)).unwrap();
+        budget.on_outcome(Sending::First, Ending::Success, now);
+        drop(held);
+        assert_eq!(tokens(&budget), u32::MAX);
     }
 
     /// Concurrent operations that retry and succeed leave the budget full.

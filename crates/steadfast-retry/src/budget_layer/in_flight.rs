@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use http::{Response, StatusCode};
 use steadfast_core::budget::{Ending, Permit, Sending};
+use steadfast_core::grpc::{Code, RetryableCodes, Transport};
 use steadfast_core::{Answer, BoxError, Hint, Verdict};
 
 use super::BudgetLayer;
@@ -56,9 +57,19 @@ impl InFlight {
         if status.as_u16() >= 400 {
             answer.hint = Hint::of(response.headers(), clock::wall);
         }
-        let verdict = self.layer.classify.answer(&answer);
+        // gRPC's status of an answer without a body stands in the head.
+        let code = match Transport::of(response.headers()) {
+            Some(Transport::Http2) => Code::of(response.headers()),
+            _ => None,
+        };
+        let verdict = match code {
+            Some(code) => code.verdict(RetryableCodes::default()),
+            None => self.layer.classify.answer(&answer),
+        };
         if let Some(counter) = &self.counter {
-            counter.set_throttled(status == StatusCode::TOO_MANY_REQUESTS);
+            counter.set_throttled(
+                status == StatusCode::TOO_MANY_REQUESTS || code == Some(Code::ResourceExhausted),
+            );
         }
         self.tell(ending(verdict));
     }

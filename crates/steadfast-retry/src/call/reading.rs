@@ -92,8 +92,10 @@ impl Call {
             Commit::FirstFrame if is_grpc(head.headers) => Until::FirstFrame,
             Commit::FirstFrame | Commit::Head => return None,
         };
+        // The last attempt of gRPC too: only its first frame tells the budget how it went.
+        let last = self.attempts.made() >= self.attempts.max();
         let repeatable = self.may_repeat()
-            && self.attempts.made() < self.attempts.max()
+            && !(last && matches!(until, Until::End(_)))
             && self.attempts.safety() != Safety::Unprotected
             && !head.status.is_informational();
         (repeatable && uploaded()).then_some(until)

@@ -67,6 +67,10 @@ where
                 return Poll::Ready(Some(not_ready(end, error, this.last.take())));
             }
             Poll::Ready(Ok(())) if this.call.attempts().is_expired() => {}
+            Poll::Ready(Ok(())) if this.call.key_is_expired() => {
+                let end = this.call.out_of_key();
+                return Poll::Ready(Some(hand_on(end, None, this.last.take())));
+            }
             Poll::Ready(Ok(())) => {
                 if let Some(next) = next.take() {
                     let NextAttempt {

@@ -54,7 +54,13 @@ where
             return Poll::Ready(again.map(|trailers| Ok(Frame::trailers(trailers.clone()))));
         };
         let frame = match Pin::new(source).poll_frame(cx) {
-            Poll::Pending => return Poll::Pending,
+            Poll::Pending => {
+                match &mut state.waker {
+                    Some(waker) => waker.clone_from(cx.waker()),
+                    none => *none = Some(cx.waker().clone()),
+                }
+                return Poll::Pending;
+            }
             Poll::Ready(None) => {
                 state.source = None;
                 return Poll::Ready(None);

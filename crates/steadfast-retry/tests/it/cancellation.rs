@@ -78,7 +78,10 @@ async fn a_call_dropped_in_its_wait_sends_nothing_more_and_is_seen_as_cancelled(
     );
     tokio::time::sleep(Duration::from_secs(10)).await;
     assert_eq!(probe.calls(), 1);
-    assert_eq!(events.ends(), [(Some(Reason::Cancelled), Outcome::Unknown)]);
+    assert_eq!(
+        events.ends(),
+        [(Some(Reason::Cancelled), Outcome::NotApplied)]
+    );
 }
 
 #[tokio::test(start_paused = true)]
