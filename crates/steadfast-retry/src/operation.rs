@@ -15,7 +15,7 @@ use crate::{RetryConfig, clock};
 
 mod ending;
 
-use ending::{finish, on_ending, out_of_time, tell_end};
+use ending::{Course, finish};
 
 /// Runs the policy of a retry layer around any async closure: a database transaction, a message
 /// that is put on a channel, a call of a library that is no [`tower_service::Service`].
@@ -83,9 +83,8 @@ where
     Operation {
         state: State::Ready { next: None },
         timer: None,
-        attempts: Attempts::begin(&config.into(), opening),
+        course: Course::new(Attempts::begin(&config.into(), opening)),
         last: None,
-        name: None,
         judge,
         attempt,
     }
@@ -118,9 +117,8 @@ pin_project! {
         state: State<F>,
         #[pin]
         timer: Option<Sleep>,
-        attempts: Attempts,
+        course: Course,
         last: Option<Result<T, E>>,
-        name: Option<Arc<str>>,
         judge: J,
         attempt: A,
     }
@@ -139,7 +137,7 @@ pin_project! {
 impl<A, J, F, T, E> Operation<A, J, F, T, E> {
     /// Names the operation for those who observe it.
     pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.name = Some(name.into());
+        self.course.name = Some(name.into());
         self
     }
 }
@@ -160,34 +158,36 @@ where
         for _ in 0..96 {
             let next = match this.state.as_mut().project() {
                 StateProj::Ready { next } => {
-                    if this.attempts.is_expired() {
-                        let end = out_of_time(this.attempts, false);
-                        tell_end(this.attempts, this.name.as_deref(), end);
+                    if this.course.attempts.is_expired() {
+                        let end = this.course.out_of_time(false);
                         return Poll::Ready(finish(end, this.last.take()));
                     }
                     match next.take() {
-                        Some((permit, counted)) => this.attempts.on_sent(counted, permit),
-                        None => this.attempts.on_first_sent(),
+                        Some((permit, counted)) => this.course.attempts.on_sent(counted, permit),
+                        None => this.course.attempts.on_first_sent(),
                     }
-                    let (number, max) = (this.attempts.made(), this.attempts.max());
+                    let (number, max) = (this.course.attempts.made(), this.course.attempts.max());
                     this.timer.set(None);
-                    let owned = this.attempts.may_repeat().then(own);
+                    let owned = this.course.attempts.may_repeat().then(own);
                     let attempt = (this.attempt)(Attempt { number, max });
                     drop(owned);
                     State::Calling { attempt }
                 }
                 StateProj::Calling { attempt } => {
-                    let owned = this.attempts.may_repeat().then(own);
+                    let owned = this.course.attempts.may_repeat().then(own);
                     let polled = attempt.poll(cx);
                     drop(owned);
                     let Poll::Ready(result) = polled else {
-                        ready!(poll_deadline(this.timer, this.attempts.deadline(), cx));
-                        let end = out_of_time(this.attempts, true);
-                        tell_end(this.attempts, this.name.as_deref(), end);
+                        ready!(poll_deadline(
+                            this.timer,
+                            this.course.attempts.deadline(),
+                            cx
+                        ));
+                        let end = this.course.out_of_time(true);
                         return Poll::Ready(finish::<T, E>(end, None));
                     };
                     let judgement = (this.judge)(&result).into();
-                    match on_ending(this.attempts, this.name.as_deref(), judgement) {
+                    match this.course.on_ending(judgement) {
                         Ok(next) => {
                             *this.last = Some(result);
                             let wait = next.wait.min(Deadline::NO_LIMIT);
@@ -217,7 +217,7 @@ where
 impl<A, J, F, T, E> fmt::Debug for Operation<A, J, F, T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Operation")
-            .field("name", &self.name)
+            .field("name", &self.course.name)
             .finish_non_exhaustive()
     }
 }

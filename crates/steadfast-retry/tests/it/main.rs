@@ -14,6 +14,7 @@ mod hints;
 mod limits;
 mod operation;
 mod readiness;
+mod reviewed;
 mod rules;
 mod stack;
 mod stacked;
