@@ -7,14 +7,16 @@ use pin_project_lite::pin_project;
 use steadfast_core::CallContext;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::dialect::exceeded_trailers;
+use super::dialect::LastWords;
 
 pin_project! {
     /// The body of an answer: the handler's own, or the words of the layer.
     ///
     /// The body of a gRPC answer ends by the deadline, with trailers that say so, and is polled
-    /// in the call context, because a gRPC handler often works on while it streams. Any other
-    /// body is left alone: a deadline bounds the wait for its head.
+    /// in the call context, because a gRPC handler often works on while it streams. gRPC-Web's
+    /// trailers are a frame of its data; a stream in base64 (`application/grpc-web-text`) has no
+    /// place for them and is left alone, like any other body: there a deadline bounds the wait
+    /// for the head.
     ///
     /// # Panics
     ///
@@ -38,6 +40,7 @@ pin_project! {
             #[pin] timer: Option<Sleep>,
             end: Instant,
             context: CallContext,
+            last: LastWords,
         },
         Ended,
     }
@@ -55,13 +58,19 @@ impl<R> ResponseBody<R> {
         Self { kind }
     }
 
-    pub(crate) const fn limited(body: R, end: Instant, context: CallContext) -> Self {
+    pub(crate) const fn limited(
+        body: R,
+        end: Instant,
+        context: CallContext,
+        last: LastWords,
+    ) -> Self {
         let timer = None;
         let kind = Kind::Limited {
             body,
             timer,
             end,
             context,
+            last,
         };
         Self { kind }
     }
@@ -76,7 +85,7 @@ impl<R: Body<Data = Bytes>> Body for ResponseBody<R> {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, R::Error>>> {
         let mut kind = self.project().kind;
-        match kind.as_mut().project() {
+        let words = match kind.as_mut().project() {
             KindProj::Full { bytes } => {
                 return Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes))));
             }
@@ -86,6 +95,7 @@ impl<R: Body<Data = Bytes>> Body for ResponseBody<R> {
                 mut timer,
                 end,
                 context,
+                last,
             } => {
                 if let Poll::Ready(frame) = context.run(|| body.poll_frame(cx)) {
                     // A source that always has a frame never waits for the timer.
@@ -103,12 +113,13 @@ impl<R: Body<Data = Bytes>> Body for ResponseBody<R> {
                         Some(Poll::Pending) | None => return Poll::Pending,
                     }
                 }
+                last.frame()
             }
             KindProj::Ended => return Poll::Ready(None),
-        }
+        };
         // What the handler's body holds goes now, not when the connection drops this one.
         kind.set(Kind::Ended);
-        Poll::Ready(Some(Ok(Frame::trailers(exceeded_trailers()))))
+        Poll::Ready(Some(Ok(words)))
     }
 
     fn is_end_stream(&self) -> bool {

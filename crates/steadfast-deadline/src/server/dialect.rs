@@ -1,5 +1,6 @@
-use bytes::Bytes;
+use bytes::{BufMut, Bytes, BytesMut};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
+use http_body::Frame;
 use steadfast_core::grpc::{self, Code, Transport};
 
 use super::body::ResponseBody;
@@ -85,9 +86,57 @@ impl Dialect {
 
 const EXCEEDED: &str = "the deadline passed before the handler had answered";
 
-/// The trailers that end a gRPC stream whose time is over.
-pub(crate) fn exceeded_trailers() -> HeaderMap {
-    status(EXCEEDED)
+/// How a stream says that its time is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LastWords {
+    /// Trailers, as gRPC over HTTP/2 has them.
+    Trailers,
+    /// gRPC-Web's: a frame of data that begins with its flag, since browsers read no trailers.
+    Data,
+}
+
+impl LastWords {
+    /// Of an answer with these headers. `None` where there are no such words: no gRPC, or
+    /// gRPC-Web in base64, which may be cut in the middle of a group.
+    pub(crate) fn of(dialect: Dialect, answer: &HeaderMap) -> Option<Self> {
+        match dialect {
+            Dialect::Http => None,
+            Dialect::Grpc => Some(Self::Trailers),
+            Dialect::GrpcWeb => (!is_text(answer)).then_some(Self::Data),
+        }
+    }
+
+    pub(crate) fn frame(self) -> Frame<Bytes> {
+        match self {
+            Self::Trailers => Frame::trailers(status(EXCEEDED)),
+            Self::Data => Frame::data(web_trailers(&status(EXCEEDED))),
+        }
+    }
+}
+
+fn is_text(answer: &HeaderMap) -> bool {
+    const TEXT: &[u8] = b"application/grpc-web-text";
+    answer
+        .get(header::CONTENT_TYPE)
+        .and_then(|kind| kind.as_bytes().get(..TEXT.len()))
+        .is_some_and(|kind| kind.eq_ignore_ascii_case(TEXT))
+}
+
+/// The flag of trailers, the length of what follows in 4 bytes, then lines as HTTP/1 writes them
+/// (gRPC-Web, "Protocol differences vs gRPC over HTTP2").
+fn web_trailers(trailers: &HeaderMap) -> Bytes {
+    const TRAILERS: u8 = 0x80;
+    let mut frame = BytesMut::new();
+    frame.put_u8(TRAILERS);
+    frame.put_u32(0);
+    for (name, value) in trailers {
+        for part in [name.as_str().as_bytes(), b":", value.as_bytes(), b"\r\n"] {
+            frame.put_slice(part);
+        }
+    }
+    let lines = (frame.len() - 5) as u32;
+    frame[1..5].copy_from_slice(&lines.to_be_bytes());
+    frame.freeze()
 }
 
 /// The message has neither `%` nor anything beyond ASCII, so it needs no percent-encoding.

@@ -10,7 +10,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::body::ResponseBody;
 use super::config::Mode;
-use super::dialect::Dialect;
+use super::dialect::{Dialect, LastWords};
 use super::watch::{Moment, Watch};
 
 pin_project! {
@@ -99,8 +99,10 @@ where
             } => match (context.run(|| handler.poll(cx)), watch) {
                 (Poll::Ready(answer), Some(watch)) => {
                     met(watch);
-                    let context = dialect.is_grpc().then_some(&*context);
-                    answer.map(|answer| answer.map(|body| limited(body, watch, context)))
+                    answer.map(|answer| {
+                        let last = LastWords::of(*dialect, answer.headers());
+                        answer.map(|body| limited(body, watch, context, last))
+                    })
                 }
                 (Poll::Ready(answer), None) => answer.map(|it| it.map(ResponseBody::inner)),
                 (Poll::Pending, Some(watch)) if watch.mode == Mode::Enforce => {
@@ -138,10 +140,15 @@ fn met(watch: &Watch) {
 }
 
 /// The answer's body, which has the same end where that covers the stream.
-fn limited<R>(body: R, watch: &Watch, stream: Option<&CallContext>) -> ResponseBody<R> {
-    match (watch.mode, watch.deadline.instant(), stream) {
-        (Mode::Enforce, Some(end), Some(context)) => {
-            ResponseBody::limited(body, Instant::from_std(end), context.clone())
+fn limited<R>(
+    body: R,
+    watch: &Watch,
+    context: &CallContext,
+    last: Option<LastWords>,
+) -> ResponseBody<R> {
+    match (watch.mode, watch.deadline.instant(), last) {
+        (Mode::Enforce, Some(end), Some(last)) => {
+            ResponseBody::limited(body, Instant::from_std(end), context.clone(), last)
         }
         _ => ResponseBody::inner(body),
     }

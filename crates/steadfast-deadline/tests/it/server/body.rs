@@ -69,3 +69,41 @@ async fn a_grpc_stream_in_time_keeps_its_own_trailers() {
     assert_eq!(collected.trailers().unwrap()["grpc-status"], "0");
     assert_eq!(collected.to_bytes(), "a");
 }
+
+/// A gRPC-Web call of 100 ms whose stream falls silent for longer, and what its reader got.
+async fn web_stream(kind: &'static str) -> (Duration, http_body_util::Collected<bytes::Bytes>) {
+    let pieces = [Piece::data("a"), wait(500 * MS), Piece::data("b")];
+    let mut answer = Response::new(Chunks::new(pieces));
+    answer
+        .headers_mut()
+        .insert("content-type", kind.parse().unwrap());
+    let mut request = grpc("100m");
+    request
+        .headers_mut()
+        .insert("content-type", kind.parse().unwrap());
+    let before = Instant::now();
+    let service = served(InboundConfig::new(), Probe::script([Step::answer(answer)]));
+    let answer = service.oneshot(request).await.unwrap();
+    let collected = answer.into_body().collect().await.unwrap();
+    (before.elapsed(), collected)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_grpc_web_stream_ends_with_a_frame_that_browsers_can_read() {
+    let (took, stream) = web_stream("application/grpc-web+proto").await;
+    assert_eq!(took, 90 * MS);
+    assert!(stream.trailers().is_none());
+    let bytes = stream.to_bytes();
+    let lines = "grpc-status:4\r\n\
+                 grpc-message:the deadline passed before the handler had answered\r\n";
+    let mut want = b"a\x80\0\0\0".to_vec();
+    want.push(lines.len().try_into().unwrap());
+    want.extend(lines.as_bytes());
+    assert_eq!(bytes, want);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_grpc_web_stream_in_base64_is_left_alone() {
+    let (took, stream) = web_stream("application/grpc-web-text+proto").await;
+    assert_eq!((took, &*stream.to_bytes()), (500 * MS, &b"ab"[..]));
+}
