@@ -47,7 +47,7 @@ pub enum Event<'a> {
     DeadlineRefused(Inbound<'a>),
     /// A request's end came before its answer; `enforced` says whether the handler was dropped.
     DeadlineExpired(Inbound<'a>),
-    /// A handler answered before its request's end.
+    /// A handler answered before its request's end, or with its last tick.
     DeadlineMet(Inbound<'a>),
     /// A header that should say how long the caller waits could not be read, and said nothing.
     DeadlineIgnored(IgnoredHeader<'a>),

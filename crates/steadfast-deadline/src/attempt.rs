@@ -73,7 +73,7 @@ where
                 if cut == Cut::AttemptTimeout {
                     let ends = Deadline::after(now, time);
                     CallState::edit(request.extensions_mut(), |state| {
-                        state.set_attempt_ends(ends)
+                        state.set_attempt_ends(state.attempt_ends().earliest(ends))
                     });
                 }
                 let attempt = at_once(now, || self.inner.call(request));

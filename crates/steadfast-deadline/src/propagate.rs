@@ -21,13 +21,14 @@ use write::{Left, TooLate};
 /// Tells the next hop how much time is left, anew for each attempt.
 ///
 /// Of an attempt under an [`AttemptTimeout`](crate::AttemptTimeout) further out that is the
-/// attempt's time, where it is less than the call's; gRPC's header always tells the call's, since
-/// it covers the stream, which may go on after the head.
+/// attempt's time, where it is less than the call's; a gRPC request is always told the call's,
+/// whatever the header, since it covers the stream, which may go on after the head. Without a
+/// deadline of the call nothing is told, whatever the attempt's timeout.
 ///
 /// What the request says itself is replaced, since it was true for another attempt, unless it is
 /// shorter: nothing here lengthens a limit. Without a deadline gRPC's own time stays, which callers
-/// set themselves; other headers of time are removed, as another hop's that were copied. An attempt with less time than a header can tell is
-/// not sent. Answers and errors pass untouched.
+/// set themselves; other headers of time are removed, as another hop's that were copied. An
+/// attempt with less time than a header can tell is not sent. Answers and errors pass untouched.
 #[derive(Clone, Debug)]
 pub struct Propagate<S> {
     inner: S,

@@ -41,13 +41,14 @@ pub(super) fn time_left(
             TimeoutFormat::Connect => !grpc,
             _ => true,
         };
-        let left = match header.format() {
-            // It covers the stream, which may go on after the head.
-            TimeoutFormat::Grpc => call,
-            _ => attempt,
-        };
+        // Of a gRPC call it covers the stream, which may go on after the head.
+        let left = if grpc { call } else { attempt };
         let counts = left != Duration::MAX || header.format() == TimeoutFormat::Grpc;
-        let own = header.read(headers).and_then(Result::ok).filter(|_| counts);
+        let lines = headers.get_all(header.name()).iter();
+        let own = lines
+            .filter_map(|line| header.format().decode(line.as_bytes()).ok())
+            .min()
+            .filter(|_| counts);
         let told = match applies {
             true => header
                 .format()

@@ -26,7 +26,7 @@ fn both(left: Option<Duration>) -> Left {
 }
 
 #[test]
-fn grpc_is_told_the_calls_time_and_others_the_attempts() {
+fn grpc_is_told_the_calls_time_in_every_header_and_others_the_attempts() {
     let left = Left {
         call: Some(250 * MS),
         attempt: Some(100 * MS),
@@ -34,6 +34,12 @@ fn grpc_is_told_the_calls_time_and_others_the_attempts() {
     let mut headers = request("application/grpc");
     time_left(&PropagateConfig::default(), left, &mut headers).unwrap();
     assert_eq!(line(&headers, "grpc-timeout"), Some("250000u"));
+    assert_eq!(
+        line(&headers, "x-envoy-expected-rq-timeout-ms"),
+        Some("250")
+    );
+    let mut headers = request("application/json");
+    time_left(&PropagateConfig::default(), left, &mut headers).unwrap();
     assert_eq!(
         line(&headers, "x-envoy-expected-rq-timeout-ms"),
         Some("100")
