@@ -1,7 +1,7 @@
 //! What the inner service answered, and what the layer makes of it.
 
 use bytes::Bytes;
-use http::{HeaderMap, Response, StatusCode};
+use http::{HeaderMap, Response, StatusCode, Version};
 use http_body::Body;
 
 use super::rig::{call, frames, service};
@@ -36,9 +36,11 @@ pub(super) async fn heads_pass<S: Subject>(subject: &S) {
             "x-bytes",
             http::HeaderValue::from_bytes(b"\xff").expect("obs-text"),
         );
+        *made.version_mut() = Version::HTTP_2;
         let want = made.headers().clone();
         let got = through(subject, made).await;
         assert_eq!(got.status().as_u16(), status, "the status");
+        assert_eq!(got.version(), Version::HTTP_2, "the version of a {status}");
         for name in want.keys() {
             let lines = |headers: &HeaderMap| {
                 headers
