@@ -2,16 +2,18 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use steadfast_core::budget::{Ask, Ending, Permit, Sending};
-use steadfast_core::decide::{
-    Admission, BodyState, Decision, Next, Situation, Strictness, Terms, decide,
-};
+use steadfast_core::budget::{Ending, Permit, Sending};
+use steadfast_core::decide::{Admission, Strictness, Terms};
 use steadfast_core::{
-    Budget, CallContext, Criticality, Deadline, Delivery, Draws, Hint, Outcome, Reason, Report,
-    Safety, Verdict,
+    Budget, CallContext, Criticality, Deadline, Delivery, Draws, Outcome, Reason, Report, Safety,
+    Verdict,
 };
 
 use crate::{RetryConfig, RetryOverrides, clock};
+
+mod next;
+
+pub(crate) use next::Brought;
 
 /// The attempts of one call: what was sent, what may follow. It knows no HTTP.
 ///
@@ -62,26 +64,6 @@ pub(crate) struct Opening {
     pub(crate) overrides: Option<RetryOverrides>,
 }
 
-/// What an attempt brought, before anything is decided.
-#[derive(Clone, Copy)]
-pub(crate) struct Brought {
-    pub(crate) verdict: Verdict,
-    pub(crate) hint: Hint,
-    pub(crate) throttled: bool,
-    pub(crate) admitted_in: Option<Duration>,
-}
-
-impl Brought {
-    pub(crate) const fn new(verdict: Verdict) -> Self {
-        Self {
-            verdict,
-            hint: Hint::None,
-            throttled: false,
-            admitted_in: None,
-        }
-    }
-}
-
 /// The end of a call.
 #[derive(Clone, Copy)]
 pub(crate) struct End {
@@ -89,9 +71,6 @@ pub(crate) struct End {
     /// The attempt that ended it did not leave: an earlier answer is the last word.
     pub(crate) unsent: bool,
 }
-
-/// The next attempt, or why there is none; `None` after a success.
-pub(crate) type Decided = Result<Next<Permit>, Option<Reason>>;
 
 impl Attempts {
     #[inline]
@@ -256,68 +235,6 @@ impl Attempts {
             // A refusal of ours is no attempt: nothing was sent.
             self.made -= u32::from(self.counted);
         }
-    }
-
-    /// What follows from it.
-    pub(crate) fn decide(
-        &mut self,
-        brought: Brought,
-        body: BodyState,
-        key_lives_until: Deadline,
-        now: Instant,
-    ) -> Decided {
-        let Self {
-            config,
-            budget,
-            terms,
-            history,
-            ..
-        } = self;
-        let history = history.get_or_insert_default();
-        let situation = Situation {
-            verdict: brought.verdict,
-            safety: self.safety,
-            body,
-            attempts: self.made,
-            retries: history.retries,
-            refusals_repeated: history.refusals_repeated,
-            admissions_awaited: history.admissions_awaited,
-            admitted_in: brought.admitted_in,
-            hint: brought.hint,
-            throttled: brought.throttled,
-            last_wait: history.last_wait,
-            now,
-            deadline: self.deadline,
-            key_lives_until,
-        };
-        let mut ask = Ask::new(now);
-        ask.throttled = brought.throttled;
-        ask.criticality = self.criticality;
-        let terms = terms.as_deref().unwrap_or(&config.terms);
-        let budget = budget.as_ref().unwrap_or(&config.budget);
-        let draws = &mut history.draws;
-        let draw = || draws.get_or_insert_with(|| config.random.draws()).draw();
-        // Of a retry that a layer of ours refused: for its repeat, else given back.
-        let refused = history.permit.take();
-        let mut next = match decide(terms, &situation, draw, || budget.reserve(ask)) {
-            Decision::Done => return Err(None),
-            Decision::Stop(Reason::AttemptsExhausted) if self.owned => {
-                return Err(Some(Reason::OwnedUpstream));
-            }
-            Decision::Stop(reason) => return Err(Some(reason)),
-            Decision::Retry(next) => next,
-        };
-        history.unknown |= brought.verdict.delivery() == Some(Delivery::Unknown);
-        history.admissions_awaited += u32::from(next.permit.is_none());
-        next.permit = next.permit.or(refused);
-        history.last_wait = next.wait;
-        history.retries += u32::from(next.counted);
-        if let Hint::Exactly(_) = brought.hint {
-            // Pushback begins the backoff anew (gRFC A6).
-            history.retries = 0;
-            history.last_wait = Duration::ZERO;
-        }
-        Ok(next)
     }
 
     /// The call ends, its last attempt having ended with `last`.

@@ -1,19 +1,20 @@
 use std::error::Error;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use http::request;
 use steadfast_core::budget::{Ending, Permit, Target};
 use steadfast_core::decide::{BodyState, Next};
 use steadfast_core::{
-    Attempt, AttemptResult, Attempted, CallKey, CallState, Deadline, Delivery, Ended, Event,
-    Observe, Reason, RouteRule, Safety, Subject, Verdict, destination, is_owned,
+    Attempt, AttemptResult, CallKey, CallState, Deadline, Delivery, Ended, Event, Reason,
+    RouteRule, Safety, Verdict, is_owned,
 };
 
 use crate::attempts::{Attempts, Brought, End, Opening};
 use crate::{RetryConfig, RetryOverrides, clock};
 
 mod reading;
+mod telling;
 
 pub(crate) use reading::Head;
 use reading::safety;
@@ -225,41 +226,6 @@ impl Call {
         end
     }
 
-    fn tell_attempt(
-        &self,
-        brought: Brought,
-        result: AttemptResult<'_>,
-        wait: Option<Duration>,
-        now: Instant,
-    ) {
-        let Some((observer, subject)) = self.observed() else {
-            return;
-        };
-        let made = self.attempts.made();
-        let mut event = Attempted::new(subject, made, result, brought.verdict);
-        event.hint = brought.hint;
-        event.wait = wait;
-        event.elapsed = self.attempts.elapsed(now);
-        event.left = self.attempts.deadline().left(now);
-        observer.observe(&Event::Attempted(event));
-    }
-
-    fn tell<'a>(&'a self, event: impl FnOnce(Subject<'a>) -> Event<'a>) {
-        if let Some((observer, subject)) = self.observed() {
-            observer.observe(&event(subject));
-        }
-    }
-
-    fn observed(&self) -> Option<(&dyn Observe, Subject<'_>)> {
-        let observer = self.config().observer.as_deref()?;
-        let head = self.template.as_ref()?;
-        let destination = destination(&head.uri, &head.headers, &head.extensions);
-        Some((
-            observer,
-            Subject::new(destination, &head.method, self.attempts.safety()),
-        ))
-    }
-
     fn key_lives_until(&self) -> Deadline {
         let state = self
             .template
@@ -267,20 +233,5 @@ impl Call {
             .and_then(|head| CallState::of(&head.extensions));
         let key = state.and_then(CallState::key);
         key.map_or(Deadline::NONE, CallKey::lives_until)
-    }
-}
-
-/// The caller went away: the observer is told, and the budget by the attempts.
-impl Drop for Call {
-    fn drop(&mut self) {
-        if !self.ended && self.config().observer.is_some() {
-            let sent = self.attempts.in_flight();
-            let delivery = if sent {
-                Delivery::Unknown
-            } else {
-                Delivery::Unsent
-            };
-            self.end(Verdict::Transient(delivery), Reason::Cancelled);
-        }
     }
 }

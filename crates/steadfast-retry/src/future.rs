@@ -68,7 +68,7 @@ pin_project! {
 }
 
 /// Changes of state in one poll, three an attempt, before the task yields.
-const MAX_TURNS: usize = 96;
+pub(crate) const MAX_TURNS: usize = 96;
 
 /// What the next attempt needs; dropped unsent, the permit gives its cost back.
 struct NextAttempt<B> {

@@ -10,7 +10,7 @@ use steadfast_core::{Attempt, BoxError, Deadline, Failure, Hint, Safety, Verdict
 use tokio::time::{Sleep, sleep};
 
 use crate::attempts::{Attempts, Opening};
-use crate::future::poll_deadline;
+use crate::future::{MAX_TURNS, poll_deadline};
 use crate::{RetryConfig, clock};
 
 mod ending;
@@ -155,7 +155,7 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
         // As many as a call's future makes before it lets others run.
-        for _ in 0..96 {
+        for _ in 0..MAX_TURNS {
             let next = match this.state.as_mut().project() {
                 StateProj::Ready { next } => {
                     if this.course.attempts.is_expired() {

@@ -6,7 +6,9 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::Backoff;
 use crate::Jitter;
+use std::num::NonZeroU32;
 
 fn situation(verdict: Verdict, safety: Safety) -> Situation {
     Situation {

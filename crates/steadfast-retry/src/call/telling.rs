@@ -1,0 +1,62 @@
+//! Who is told of a call, and what.
+
+use std::time::{Duration, Instant};
+
+use steadfast_core::{
+    AttemptResult, Attempted, Delivery, Event, Observe, Reason, Subject, Verdict, destination,
+};
+
+use super::Call;
+use crate::attempts::Brought;
+
+impl Call {
+    pub(super) fn tell_attempt(
+        &self,
+        brought: Brought,
+        result: AttemptResult<'_>,
+        wait: Option<Duration>,
+        now: Instant,
+    ) {
+        let Some((observer, subject)) = self.observed() else {
+            return;
+        };
+        let made = self.attempts.made();
+        let mut event = Attempted::new(subject, made, result, brought.verdict);
+        event.hint = brought.hint;
+        event.wait = wait;
+        event.elapsed = self.attempts.elapsed(now);
+        event.left = self.attempts.deadline().left(now);
+        observer.observe(&Event::Attempted(event));
+    }
+
+    pub(super) fn tell<'a>(&'a self, event: impl FnOnce(Subject<'a>) -> Event<'a>) {
+        if let Some((observer, subject)) = self.observed() {
+            observer.observe(&event(subject));
+        }
+    }
+
+    fn observed(&self) -> Option<(&dyn Observe, Subject<'_>)> {
+        let observer = self.config().observer.as_deref()?;
+        let head = self.template.as_ref()?;
+        let destination = destination(&head.uri, &head.headers, &head.extensions);
+        Some((
+            observer,
+            Subject::new(destination, &head.method, self.attempts.safety()),
+        ))
+    }
+}
+
+/// The caller went away: the observer is told, and the budget by the attempts.
+impl Drop for Call {
+    fn drop(&mut self) {
+        if !self.ended && self.config().observer.is_some() {
+            let sent = self.attempts.in_flight();
+            let delivery = if sent {
+                Delivery::Unknown
+            } else {
+                Delivery::Unsent
+            };
+            self.end(Verdict::Transient(delivery), Reason::Cancelled);
+        }
+    }
+}
