@@ -1,5 +1,6 @@
 use std::error::Error;
 use std::io;
+use std::sync::Arc;
 
 /// The errors from `error` down through its causes, each once.
 ///
@@ -36,10 +37,7 @@ impl<'a> Iterator for Chain<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
         let error = self.next?;
-        self.next = match error
-            .downcast_ref::<io::Error>()
-            .and_then(io::Error::get_ref)
-        {
+        self.next = match downcast_ref::<io::Error>(error).and_then(io::Error::get_ref) {
             Some(carried) => Some(carried),
             None => error.source(),
         };
@@ -47,9 +45,33 @@ impl<'a> Iterator for Chain<'a> {
     }
 }
 
+/// The error as an `E`, also where it stands in a box or an [`Arc`]: those have the source of
+/// what is inside, but not its type.
+///
+/// ```
+/// use std::io;
+/// use std::sync::Arc;
+/// use steadfast_core::{Reason, Rejected, chain, downcast_ref};
+///
+/// let shared = Arc::new(Rejected::new(Reason::CircuitOpen));
+/// let error = io::Error::other(shared);
+/// assert!(!chain(&error).any(|cause| cause.is::<Rejected>()));
+/// assert!(chain(&error).find_map(downcast_ref::<Rejected>).is_some());
+/// assert!(Rejected::find(&error).is_some());
+/// ```
+pub fn downcast_ref<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
+    if let Some(found) = error.downcast_ref::<E>() {
+        return Some(found);
+    }
+    if let Some(found) = error.downcast_ref::<Box<E>>() {
+        return Some(found);
+    }
+    error.downcast_ref::<Arc<E>>().map(|found| &**found)
+}
+
 /// The first error of type `E` in the chain that begins with `error`.
 pub(crate) fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
-    chain(error).find_map(|cause| cause.downcast_ref())
+    chain(error).find_map(downcast_ref)
 }
 
 #[cfg(test)]
@@ -87,5 +109,37 @@ mod tests {
             .collect();
         use io::ErrorKind::{ConnectionReset, Other};
         assert_eq!(kinds, [Other, Other, ConnectionReset]);
+    }
+
+    #[test]
+    fn an_io_error_that_is_shared_hides_nothing() {
+        let inner = io::Error::from(io::ErrorKind::TimedOut);
+        let outer = io::Error::other(Arc::new(io::Error::other(inner)));
+        let kinds = chain(&outer)
+            .filter_map(downcast_ref::<io::Error>)
+            .map(io::Error::kind);
+        let want = [
+            io::ErrorKind::Other,
+            io::ErrorKind::Other,
+            io::ErrorKind::TimedOut,
+        ];
+        assert!(kinds.eq(want));
+    }
+
+    #[test]
+    fn errors_of_ours_are_found_in_boxes_and_behind_arcs() {
+        use crate::{Reason, Rejected};
+        let rejected = Rejected::new(Reason::CircuitOpen);
+        let boxed: Box<Rejected> = Box::new(rejected);
+        for error in [
+            io::Error::other(rejected),
+            io::Error::other(Arc::new(rejected)),
+            io::Error::other(boxed),
+        ] {
+            assert_eq!(
+                Rejected::find(&error).map(Rejected::reason),
+                Some(Reason::CircuitOpen)
+            );
+        }
     }
 }

@@ -33,7 +33,7 @@ mod wire_timeout;
 pub use backoff::{Backoff, Jitter};
 pub use budget::Budget;
 pub use call_state::{Attempt, CallKey, CallState, destination};
-pub use chain::{Chain, chain};
+pub use chain::{Chain, chain, downcast_ref};
 pub use classify::{Answer, Classify, DefaultClassify, delivery_of_status};
 pub use context::{
     CallContext, Criticality, InContext, in_context, in_current_context, without_context,

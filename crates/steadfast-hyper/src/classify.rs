@@ -3,9 +3,9 @@ use std::io;
 
 use http::Uri;
 use hyper_util::client::legacy::{self, connect::HttpConnector};
-use steadfast_core::{Classify, DefaultClassify, Delivery, Failure, Rejected, Verdict};
-
-use crate::causes::{causes, is};
+use steadfast_core::{
+    Classify, DefaultClassify, Delivery, Failure, Rejected, Verdict, chain, downcast_ref as is,
+};
 
 /// What the errors of hyper, hyper-util and h2 mean, by type down the source chain.
 ///
@@ -33,7 +33,7 @@ const INVALID: Verdict = Verdict::Permanent(Delivery::Unsent);
 
 impl Classify for HyperClassify {
     fn error(&self, error: &(dyn Error + 'static)) -> Verdict {
-        for cause in causes(error) {
+        for cause in chain(error) {
             // A layer of ours knows more about the call than the error that ended it.
             if let Some(failure) = is::<Failure>(cause) {
                 return DefaultClassify.error(failure);
@@ -80,7 +80,7 @@ fn of_connect(error: &(dyn Error + 'static)) -> Verdict {
     if let Some(rejected) = Rejected::find(error) {
         return Verdict::Rejected(rejected.reason());
     }
-    match causes(error).any(is_permanent_below_connect) {
+    match chain(error).any(is_permanent_below_connect) {
         true => INVALID,
         false => UNSENT,
     }

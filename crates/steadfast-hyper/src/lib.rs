@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod body;
-mod causes;
 mod classify;
 mod connect;
 mod leaf;
