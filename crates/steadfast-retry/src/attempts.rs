@@ -1,36 +1,25 @@
-use std::num::NonZeroU32;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use steadfast_core::budget::{Ending, Permit, Sending};
-use steadfast_core::decide::{Admission, Strictness, Terms};
-use steadfast_core::{
-    Budget, CallContext, Criticality, Deadline, Delivery, Draws, Outcome, Reason, Report, Safety,
-    Verdict,
-};
+use steadfast_core::decide::Terms;
+use steadfast_core::{Budget, Deadline, Delivery, Draws, Outcome, Reason, Report, Safety, Verdict};
 
-use crate::{RetryConfig, RetryOverrides, clock};
+use crate::{RetryConfig, clock};
 
 mod next;
+mod opening;
 
 pub(crate) use next::Brought;
+pub(crate) use opening::Opening;
 
-/// The attempts of one call: what was sent, what may follow. It knows no HTTP.
+/// The attempts of one call: what was sent, what may follow. It knows no HTTP, and its config by
+/// whatever its owner shares with it.
 ///
 /// Kept small: every call moves it, and most end with their first attempt.
-pub(crate) struct Attempts {
-    config: Arc<RetryConfig>,
-    /// Where it is not the config's.
-    budget: Option<Arc<dyn Budget>>,
-    /// Where they are not the config's.
-    terms: Option<Box<Terms>>,
-    deadline: Deadline,
-    started: Instant,
+pub(crate) struct Attempts<C: AsRef<RetryConfig>> {
+    config: C,
+    opening: Opening,
     made: u32,
-    safety: Safety,
-    criticality: Criticality,
-    /// Whether a loop further out repeats this call.
-    owned: bool,
     /// Whether the attempt on its way is one of those made.
     counted: bool,
     /// Whether any attempt was more than a refusal of ours.
@@ -47,21 +36,11 @@ struct History {
     retries: u32,
     refusals_repeated: u32,
     admissions_awaited: u32,
-    last_wait: Duration,
     unknown: bool,
+    last_wait: Duration,
     /// Of the retry on its way.
     permit: Option<Permit>,
     draws: Option<Draws>,
-}
-
-/// What a call begins with.
-pub(crate) struct Opening {
-    pub(crate) started: Instant,
-    pub(crate) owned: bool,
-    pub(crate) budget: Option<Arc<dyn Budget>>,
-    pub(crate) safety: Safety,
-    pub(crate) deadline: Deadline,
-    pub(crate) overrides: Option<RetryOverrides>,
 }
 
 /// The end of a call.
@@ -72,34 +51,14 @@ pub(crate) struct End {
     pub(crate) unsent: bool,
 }
 
-impl Attempts {
+impl<C: AsRef<RetryConfig>> Attempts<C> {
+    /// Of a call that has sent nothing.
     #[inline]
-    pub(crate) fn begin(config: &Arc<RetryConfig>, opening: Opening) -> Self {
-        let (mut terms, mut total_limit) = (None, config.total_limit);
-        if opening.overrides.is_some() || opening.owned {
-            let mut own = Box::new(config.terms);
-            if let Some(overrides) = opening.overrides {
-                overrides.apply(&mut own, &mut total_limit);
-            }
-            if opening.owned {
-                own.max_attempts = NonZeroU32::MIN;
-                own.admission = Admission::Stop;
-            }
-            terms = Some(own);
-        }
-        let (served_until, criticality) = CallContext::current_deadline_and_criticality();
+    pub(crate) fn new(config: C, opening: Opening) -> Self {
         Self {
-            config: config.clone(),
-            budget: opening.budget,
-            terms,
-            deadline: Deadline::after(opening.started, total_limit)
-                .earliest(opening.deadline)
-                .earliest(served_until),
-            started: opening.started,
+            config,
+            opening,
             made: 0,
-            safety: opening.safety,
-            criticality,
-            owned: opening.owned,
             counted: false,
             went_out: false,
             in_flight: false,
@@ -107,24 +66,41 @@ impl Attempts {
         }
     }
 
+    /// Of a call whose first attempt has just gone out, the budget knowing of it.
+    #[inline(always)]
+    pub(crate) fn sent(config: C, opening: Opening) -> Self {
+        Self {
+            config,
+            opening,
+            made: 1,
+            counted: true,
+            went_out: false,
+            in_flight: true,
+            history: None,
+        }
+    }
+
+    #[inline]
     pub(crate) fn config(&self) -> &RetryConfig {
+        self.config.as_ref()
+    }
+
+    /// What the config is shared by.
+    pub(crate) const fn shared(&self) -> &C {
         &self.config
     }
 
     fn terms(&self) -> &Terms {
-        self.terms.as_deref().unwrap_or(&self.config.terms)
+        self.opening.terms(self.config())
     }
 
+    #[inline]
     fn budget(&self) -> &dyn Budget {
-        &**self.budget.as_ref().unwrap_or(&self.config.budget)
+        self.opening.budget(self.config())
     }
 
-    pub(crate) const fn safety(&self) -> Safety {
-        self.safety
-    }
-
-    pub(crate) const fn deadline(&self) -> Deadline {
-        self.deadline
+    pub(crate) fn deadline(&self) -> Deadline {
+        self.opening.deadline(self.config())
     }
 
     pub(crate) const fn made(&self) -> u32 {
@@ -141,24 +117,13 @@ impl Attempts {
     }
 
     pub(crate) fn elapsed(&self, now: Instant) -> Duration {
-        now.saturating_duration_since(self.started)
+        now.saturating_duration_since(self.opening.started)
     }
 
-    /// Whether a loop further out repeats this call.
-    pub(crate) const fn is_owned(&self) -> bool {
-        self.owned
-    }
-
-    /// Whether any outcome could lead to another attempt.
-    pub(crate) fn may_repeat(&self) -> bool {
-        let terms = self.terms();
-        let strict = terms.strictness == Strictness::Strict;
-        terms.max_attempts.get() > 1 && !(strict && self.safety == Safety::Unprotected)
-    }
-
-    /// Whether the request may have to be sent again, also after a refusal of ours.
-    pub(crate) fn may_resend(&self) -> bool {
-        self.may_repeat() || self.terms().admission == Admission::WaitOnce
+    /// Whether any outcome could lead to another attempt of a call that is so safe.
+    #[inline]
+    pub(crate) fn may_repeat(&self, safety: impl FnOnce() -> Safety) -> bool {
+        self.terms().may_repeat(safety)
     }
 
     /// Whether an attempt is on its way.
@@ -166,14 +131,10 @@ impl Attempts {
         self.in_flight
     }
 
-    /// Whether the deadline came before anything was sent.
-    pub(crate) fn starts_expired(&self) -> bool {
-        self.deadline.is_expired(self.started)
-    }
-
     /// Whether the deadline has come.
     pub(crate) fn is_expired(&self) -> bool {
-        self.deadline.instant().is_some() && self.deadline.is_expired(clock::now())
+        let deadline = self.deadline();
+        deadline != Deadline::NONE && deadline.is_expired(clock::now())
     }
 
     /// The first attempt goes out.
@@ -194,11 +155,12 @@ impl Attempts {
         self.made += u32::from(counted);
         self.in_flight = true;
         if !self.went_out {
-            self.budget().on_call(self.started);
+            self.budget().on_call(self.opening.started);
         }
     }
 
     /// How the attempt on its way ended; the budget is told once for each attempt.
+    #[inline]
     pub(crate) fn settle(&mut self, ending: Ending) {
         if !std::mem::take(&mut self.in_flight) {
             return;
@@ -209,7 +171,8 @@ impl Attempts {
             Sending::First
         };
         self.went_out |= ending != Ending::NotSent;
-        self.budget().on_outcome(sending, ending, self.started);
+        self.budget()
+            .on_outcome(sending, ending, self.opening.started);
         if ending == Ending::NotSent {
             // Not spent: it waits for what is decided.
             return;
@@ -224,6 +187,7 @@ impl Attempts {
     }
 
     /// An attempt ended with this verdict.
+    #[inline]
     pub(crate) fn on_verdict(&mut self, verdict: Verdict) {
         self.settle(match verdict {
             Verdict::Success => Ending::Success,
@@ -248,7 +212,7 @@ impl Attempts {
 }
 
 /// Whoever drops a call that is under way says nothing about the peer.
-impl Drop for Attempts {
+impl<C: AsRef<RetryConfig>> Drop for Attempts<C> {
     fn drop(&mut self) {
         self.settle(Ending::Neither);
     }

@@ -1,30 +1,34 @@
 use std::error::Error;
-use std::sync::Arc;
 use std::time::Instant;
 
-use http::request;
-use steadfast_core::budget::{Ending, Permit, Target};
+use http::{Extensions, request};
+use steadfast_core::budget::{Ending, Permit};
 use steadfast_core::decide::{BodyState, Next};
 use steadfast_core::{
     Attempt, AttemptResult, CallKey, CallState, Deadline, Delivery, Ended, Event, Reason,
-    RouteRule, Safety, Verdict, is_owned,
+    RouteRule, Safety, Verdict,
 };
 
-use crate::attempts::{Attempts, Brought, End, Opening};
-use crate::{RetryConfig, RetryOverrides, clock};
+use crate::attempts::{Attempts, Brought, End};
+use crate::template::Template;
+use crate::{Commit, RetryConfig, clock};
 
+mod opened;
 mod reading;
 mod telling;
 
+pub(crate) use opened::Opened;
 pub(crate) use reading::Head;
 use reading::safety;
 
 /// One HTTP call: its attempts, the head that later ones are made of, and who is told.
-pub(crate) struct Call {
-    attempts: Attempts,
+pub(crate) struct Call<C: AsRef<RetryConfig>> {
+    attempts: Attempts<C>,
     /// The head of the first attempt, to make the later ones of, and to tell observers of the call;
     /// kept only where one of these may happen.
-    template: Option<request::Parts>,
+    template: Option<Template>,
+    /// What a repeat may do, where the template is not needed to say.
+    safety: Option<Safety>,
     /// The place of the route's rule in the config.
     rule: Option<u32>,
     owns: bool,
@@ -39,100 +43,106 @@ pub(crate) enum Step {
     Again { next: Next<Permit>, unsent: bool },
 }
 
-impl Call {
-    /// Begins a call; changes the head into that of the first attempt.
-    pub(crate) fn begin(config: &Arc<RetryConfig>, head: &mut request::Parts) -> Self {
-        let matches = |rule: &RouteRule| {
-            rule.matches(&head.method, &head.uri, &head.headers, &head.extensions)
-        };
-        let rule = config.rules.iter().position(matches);
-        let state = CallState::of(&head.extensions);
-        let started = clock::now();
-        let target = || Target::of(&head.method, &head.uri, &head.headers, &head.extensions);
-        let budget_for = config.budget_for.as_ref();
-        let opening = Opening {
-            started,
-            owned: is_owned() || state.is_some_and(CallState::is_owned),
-            budget: budget_for.map(|choice| choice.budget_for(target(), started)),
-            safety: safety(rule.map(|at| &config.rules[at]), state, head),
-            deadline: state.map_or(Deadline::NONE, CallState::deadline),
-            overrides: head.extensions.get::<RetryOverrides>().copied(),
-        };
-        let attempts = Attempts::begin(config, opening);
-        let observed = config.observer.is_some();
-        let template = (observed || attempts.may_resend()).then(|| head.clone());
-        let rule = rule.map(|at| at as u32);
-        let call = Self {
-            attempts,
+impl<C: AsRef<RetryConfig>> Call<C> {
+    /// Of a call that sends nothing.
+    pub(crate) fn unsent(shared: C, opening: Opened, template: Option<Template>) -> Self {
+        Self {
+            attempts: Attempts::new(shared, opening.opening),
             template,
-            rule,
+            safety: opening.safety,
+            rule: opening.rule,
             owns: false,
             ended: false,
-        };
-        if call.attempts.is_owned() {
-            call.tell(Event::PassedThrough);
         }
-        call
     }
 
-    /// Marks the first attempt, and takes ownership of the call's repeats where it can repeat it.
-    pub(crate) fn open(&mut self, head: &mut request::Parts, replayable: bool) {
-        self.owns = replayable && self.may_repeat();
-        // A state is changed where there is one; making one would cost every first attempt.
-        if CallState::of(&head.extensions).is_some() {
-            self.mark(head, 1);
+    /// Of a call whose first attempt has just gone out.
+    #[inline(always)]
+    pub(crate) fn sent(shared: C, opening: Opened, template: Option<Template>, owns: bool) -> Self {
+        Self {
+            attempts: Attempts::sent(shared, opening.opening),
+            template,
+            safety: opening.safety,
+            rule: opening.rule,
+            owns,
+            ended: false,
         }
     }
 
     /// Whether layers below must leave the repeats to this one.
+    #[inline]
     pub(crate) const fn owns(&self) -> bool {
         self.owns
     }
 
-    /// Whether any outcome could lead to another attempt.
-    pub(crate) fn may_repeat(&self) -> bool {
-        self.attempts.may_repeat()
+    /// What a repeat of the request may do.
+    #[inline]
+    pub(crate) fn safety(&self) -> Safety {
+        match (self.safety, &self.template) {
+            (Some(safety), _) => safety,
+            (None, Some(template)) => safety(self.rule(), template.view()),
+            // Never both missing.
+            (None, None) => Safety::Unprotected,
+        }
     }
 
-    /// Whether the request may have to be sent again, also after a refusal of ours.
-    pub(crate) fn may_resend(&self) -> bool {
-        self.attempts.may_resend()
+    fn rule(&self) -> Option<&RouteRule> {
+        self.rule.map(|at| &self.config().rules[at as usize])
+    }
+
+    /// Whether any outcome could lead to another attempt.
+    #[inline]
+    pub(crate) fn may_repeat(&self) -> bool {
+        self.attempts.may_repeat(|| self.safety())
     }
 
     pub(crate) fn config(&self) -> &RetryConfig {
         self.attempts.config()
     }
 
-    pub(crate) const fn attempts(&mut self) -> &mut Attempts {
+    /// What the config is shared by.
+    pub(crate) const fn shared(&self) -> &C {
+        self.attempts.shared()
+    }
+
+    #[inline]
+    pub(crate) const fn attempts(&mut self) -> &mut Attempts<C> {
         &mut self.attempts
     }
 
-    pub(crate) const fn deadline(&self) -> Deadline {
+    pub(crate) fn deadline(&self) -> Deadline {
         self.attempts.deadline()
     }
 
     /// The head of the next attempt; `None` where none was to come.
     pub(crate) fn next_head(&self, counted: bool) -> Option<request::Parts> {
-        let mut head = self.template.clone()?;
-        self.mark(&mut head, self.attempts.made() + u32::from(counted));
+        let mut head = self.template.as_ref()?.head();
+        self.mark(
+            &mut head.extensions,
+            self.attempts.made() + u32::from(counted),
+        );
         Some(head)
     }
 
-    fn mark(&self, head: &mut request::Parts, number: u32) {
+    fn mark(&self, extensions: &mut Extensions, number: u32) {
         let max = self.attempts.max();
-        CallState::edit(&mut head.extensions, |state| {
-            state.set_attempt(Attempt { number, max });
-            state.tighten_deadline(self.attempts.deadline());
-            if self.owns {
-                state.set_owned();
-            }
-        });
+        mark(
+            extensions,
+            Attempt { number, max },
+            self.attempts.deadline(),
+            self.owns,
+        );
     }
 
     /// The common end, a success with the first attempt that nobody observes: no clock is read.
     /// False where it is not this one.
-    pub(crate) fn succeed_at_once(&mut self) -> bool {
-        let common = self.attempts.made() <= 1 && self.config().observer.is_none();
+    #[inline]
+    pub(crate) fn succeeds_at_once(&mut self, head: Head<'_>) -> bool {
+        let config = self.config();
+        let common = self.attempts.made() <= 1
+            && config.observer.is_none()
+            && !matches!(config.commit, Commit::WholeBody { .. })
+            && self.is_plain_success(head);
         if common {
             self.attempts.on_verdict(Verdict::Success);
             self.ended = true;
@@ -155,9 +165,10 @@ impl Call {
         } else {
             body()
         };
+        let (safety, key_lives_until) = (self.safety(), self.key_lives_until());
         let decided = self
             .attempts
-            .decide(brought, body, self.key_lives_until(), now);
+            .decide(brought, safety, body, key_lives_until, now);
         self.tell_attempt(
             brought,
             result,
@@ -188,7 +199,7 @@ impl Call {
     /// Whether the peer may have forgotten the call's key by now.
     pub(crate) fn key_is_expired(&self) -> bool {
         let lives_until = self.key_lives_until();
-        self.attempts.safety() == Safety::Keyed
+        self.safety() == Safety::Keyed
             && lives_until != Deadline::NONE
             && lives_until.is_expired(clock::now())
     }
@@ -230,8 +241,18 @@ impl Call {
         let state = self
             .template
             .as_ref()
-            .and_then(|head| CallState::of(&head.extensions));
+            .and_then(|template| CallState::of(template.view().extensions));
         let key = state.and_then(CallState::key);
         key.map_or(Deadline::NONE, CallKey::lives_until)
     }
+}
+
+fn mark(extensions: &mut Extensions, attempt: Attempt, deadline: Deadline, owns: bool) {
+    CallState::edit(extensions, |state| {
+        state.set_attempt(attempt);
+        state.tighten_deadline(deadline);
+        if owns {
+            state.set_owned();
+        }
+    });
 }

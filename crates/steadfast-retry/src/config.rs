@@ -84,6 +84,12 @@ impl Default for RetryConfig {
 }
 
 impl RetryConfig {
+    /// Whether it says the same of every request.
+    #[inline]
+    pub(crate) fn is_same_for_all(&self) -> bool {
+        self.rules.is_empty() && self.budget_for.is_none()
+    }
+
     /// The defaults, with a budget and randomness of their own.
     pub fn new() -> Self {
         Self::default()

@@ -1,10 +1,9 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
-use http::{Request, Response};
+use http::{Request, Response, request};
 use http_body::Body;
 use pin_project_lite::pin_project;
 use steadfast_core::budget::Permit;
@@ -12,12 +11,14 @@ use steadfast_core::{BoxError, own};
 use tokio::time::Sleep;
 use tower_service::Service;
 
-use crate::call::Call;
+use crate::call::{Call, Head, Opened};
 use crate::drain::Drain;
 use crate::hold::Hold;
-use crate::last::{Last, hand_on};
+use crate::last::{Handed, Last};
 use crate::replay::Replay;
-use crate::{ReplayBody, ResponseBody, RetryConfig};
+use crate::service::Shared;
+use crate::template::{HeadView, Template};
+use crate::{ReplayBody, ResponseBody};
 
 mod attempt;
 mod wait;
@@ -36,10 +37,9 @@ pin_project! {
         // One timer for the waits and for the deadline, since only one of them runs at a time.
         #[pin]
         timer: Option<Sleep>,
-        spare: Arc<Mutex<S>>,
         replay: Option<Replay<B>>,
         last: Option<Last>,
-        call: Call,
+        call: Call<Shared<S>>,
     }
 }
 
@@ -78,7 +78,7 @@ struct NextAttempt<B> {
 }
 
 /// What a poll of one state comes to: the end of the call, or another state.
-type Turn<R> = Option<Result<Response<ResponseBody<R>>, BoxError>>;
+type Turn<R> = Option<Handed<R>>;
 
 impl<S, B, R> ResponseFuture<S, S::Future, B, R>
 where
@@ -87,39 +87,51 @@ where
     R: Body<Error: Into<BoxError>>,
 {
     /// Sends the first attempt through `readied`, unless the call's deadline has passed.
-    pub(crate) fn begin(
-        readied: &mut S,
-        spare: &Arc<Mutex<S>>,
-        config: &Arc<RetryConfig>,
-        request: Request<B>,
-    ) -> Self {
+    #[inline]
+    pub(crate) fn begin(readied: &mut S, shared: &Shared<S>, request: Request<B>) -> Self {
+        let config = shared.as_ref();
         let (mut head, body) = request.into_parts();
-        let mut call = Call::begin(config, &mut head);
-        let (body, replay) = if call.may_resend() {
-            let (body, replay) = ReplayBody::new(body, call.config().replay_limit);
-            (body, Some(replay))
-        } else {
-            (ReplayBody::once(body).0, None)
+        let opening = Opened::begin(config, HeadView::from(&head));
+        opening.pass_through(config, HeadView::from(&head));
+        if opening.is_expired(config) {
+            return Self::expired(shared, opening, &head);
+        }
+        let template = match opening.needs_head(config) {
+            true => Some(Template::of(&head)),
+            false => None,
         };
-        let replayable = replay.as_ref().is_some_and(Replay::is_replayable);
-        call.open(&mut head, replayable);
-        let state = if call.attempts().starts_expired() {
-            State::Expired
-        } else {
-            call.attempts().on_first_sent();
-            let _owned = call.owns().then(own);
-            State::Calling {
-                attempt: readied.call(Request::from_parts(head, body)),
+        let (body, replay) = match opening.may_resend(config) {
+            true => {
+                let (body, replay) = ReplayBody::new(body, config.replay_limit);
+                (body, Some(replay))
             }
+            false => (ReplayBody::once(body).0, None),
         };
-        let spare = spare.clone();
+        let owns = opening.may_repeat() && replay.as_ref().is_some_and(Replay::is_replayable);
+        opening.mark(config, &mut head.extensions, owns);
+        let owned = owns.then(own);
+        let attempt = readied.call(Request::from_parts(head, body));
+        drop(owned);
+        opening.on_sent(config);
+        let shared = shared.clone();
+        // Nothing is called while this is put together, so that it is made where it stays.
         Self {
-            state,
+            state: State::Calling { attempt },
             timer: None,
-            spare,
             replay,
             last: None,
-            call,
+            call: Call::sent(shared, opening, template, owns),
+        }
+    }
+
+    #[cold]
+    fn expired(shared: &Shared<S>, opening: Opened, head: &request::Parts) -> Self {
+        Self {
+            state: State::Expired,
+            timer: None,
+            replay: None,
+            last: None,
+            call: Call::unsent(shared.clone(), opening, Some(Template::of(head))),
         }
     }
 }
@@ -132,27 +144,23 @@ where
 {
     type Output = Result<Response<ResponseBody<R>>, BoxError>;
 
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        for _ in 0..MAX_TURNS {
-            let turn = match &self.state {
-                State::Calling { .. } => ready!(self.as_mut().poll_attempt(cx)),
-                State::Later { later } => ready!(match **later {
-                    Later::Holding { .. } => self.as_mut().poll_hold(cx),
-                    Later::Waiting { .. } => self.as_mut().poll_wait(cx),
-                    Later::Readying { .. } => self.as_mut().poll_readiness(cx),
-                }),
-                State::Expired => {
-                    let end = self.as_mut().project().call.out_of_time(false);
-                    Some(hand_on(end, None, None))
-                }
-            };
-            if let Some(result) = turn {
-                return Poll::Ready(result);
+        let mut this = self.as_mut().project();
+        let StateProj::Calling { attempt } = this.state.as_mut().project() else {
+            return self.poll_on(None, cx);
+        };
+        let owned = this.call.owns().then(own);
+        let polled = attempt.poll(cx);
+        drop(owned);
+        match polled {
+            Poll::Ready(Ok(answer)) if this.call.succeeds_at_once(Head::from(&answer)) => {
+                // Committed: an upload that goes on keeps nothing more.
+                *this.replay = None;
+                Poll::Ready(Ok(answer.map(ResponseBody::live)))
             }
+            polled => self.poll_on(Some(polled), cx),
         }
-        // Many attempts that fail at once, without a wait: let others run.
-        cx.waker().wake_by_ref();
-        Poll::Pending
     }
 }
 

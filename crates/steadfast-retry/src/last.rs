@@ -20,7 +20,7 @@ pub(crate) struct LastAnswer {
     pub(crate) body: Option<Frames>,
 }
 
-type Handed<R> = Result<Response<ResponseBody<R>>, BoxError>;
+pub(crate) type Handed<R> = Result<Response<ResponseBody<R>>, BoxError>;
 
 /// Hands on the result of the attempt that just ended, or, without one, the last word before it.
 ///

@@ -9,9 +9,9 @@ use steadfast_core::budget::Permit;
 use steadfast_core::{Attempt, BoxError, Deadline, Failure, Hint, Safety, Verdict, is_owned, own};
 use tokio::time::{Sleep, sleep};
 
+use crate::RetryConfig;
 use crate::attempts::{Attempts, Opening};
 use crate::future::{MAX_TURNS, poll_deadline};
-use crate::{RetryConfig, clock};
 
 mod ending;
 
@@ -72,18 +72,12 @@ where
     V: Into<Judgement>,
     E: Into<BoxError>,
 {
-    let opening = Opening {
-        started: clock::now(),
-        owned: is_owned(),
-        budget: None,
-        safety,
-        deadline: Deadline::NONE,
-        overrides: None,
-    };
+    let config = config.into();
+    let opening = Opening::new(&config, is_owned(), Deadline::NONE, None);
     Operation {
         state: State::Ready { next: None },
         timer: None,
-        course: Course::new(Attempts::begin(&config.into(), opening)),
+        course: Course::new(Attempts::new(config, opening), safety),
         last: None,
         judge,
         attempt,
@@ -168,13 +162,13 @@ where
                     }
                     let (number, max) = (this.course.attempts.made(), this.course.attempts.max());
                     this.timer.set(None);
-                    let owned = this.course.attempts.may_repeat().then(own);
+                    let owned = this.course.may_repeat().then(own);
                     let attempt = (this.attempt)(Attempt { number, max });
                     drop(owned);
                     State::Calling { attempt }
                 }
                 StateProj::Calling { attempt } => {
-                    let owned = this.course.attempts.may_repeat().then(own);
+                    let owned = this.course.may_repeat().then(own);
                     let polled = attempt.poll(cx);
                     drop(owned);
                     let Poll::Ready(result) = polled else {

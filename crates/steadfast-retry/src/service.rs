@@ -1,4 +1,4 @@
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use http::{Request, Response};
@@ -12,26 +12,55 @@ use crate::{ReplayBody, ResponseBody, ResponseFuture, RetryConfig};
 #[derive(Clone, Debug)]
 pub struct Retry<S> {
     inner: S,
+    shared: Shared<S>,
+}
+
+/// What the calls of a service share: one count of references for each call, not two.
+#[derive(Debug)]
+pub(crate) struct Shared<S>(Arc<Parts<S>>);
+
+#[derive(Debug)]
+struct Parts<S> {
     /// Never readied, only cloned from when another attempt is decided: a call without one costs
     /// no clone of the inner service.
-    spare: Arc<Mutex<S>>,
+    spare: Mutex<S>,
     config: Arc<RetryConfig>,
+}
+
+impl<S: Clone> Shared<S> {
+    /// A fresh instance of the inner service.
+    pub(crate) fn service(&self) -> S {
+        let spare = self.0.spare.lock();
+        spare.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl<S> Clone for Shared<S> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<S> AsRef<RetryConfig> for Shared<S> {
+    #[inline]
+    fn as_ref(&self) -> &RetryConfig {
+        &self.0.config
+    }
 }
 
 impl<S: Clone> Retry<S> {
     /// Wraps a service. Clones share the config's budget and randomness.
     pub fn new(inner: S, config: impl Into<Arc<RetryConfig>>) -> Self {
-        let spare = Arc::new(Mutex::new(inner.clone()));
-        Self {
-            inner,
-            spare,
+        let shared = Shared(Arc::new(Parts {
+            spare: Mutex::new(inner.clone()),
             config: config.into(),
-        }
+        }));
+        Self { inner, shared }
     }
 
     /// The config.
     pub fn config(&self) -> &RetryConfig {
-        &self.config
+        self.shared.as_ref()
     }
 }
 
@@ -50,6 +79,6 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        ResponseFuture::begin(&mut self.inner, &self.spare, &self.config, request)
+        ResponseFuture::begin(&mut self.inner, &self.shared, request)
     }
 }

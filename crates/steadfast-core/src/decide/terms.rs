@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use crate::Backoff;
+use crate::{Backoff, Safety};
 
 /// Attempts of a call, the first included: 3, as in the AWS SDKs' standard mode and the SRE book.
 pub const DEFAULT_MAX_ATTEMPTS: NonZeroU32 = NonZeroU32::MIN.saturating_add(2);
@@ -47,6 +47,15 @@ impl Default for Terms {
             strictness: Strictness::default(),
             admission: Admission::default(),
         }
+    }
+}
+
+impl Terms {
+    /// Whether any outcome could lead to another attempt of a call that is so safe.
+    #[inline]
+    pub fn may_repeat(&self, safety: impl FnOnce() -> Safety) -> bool {
+        let strict = self.strictness == Strictness::Strict;
+        self.max_attempts.get() > 1 && !(strict && safety() == Safety::Unprotected)
     }
 }
 

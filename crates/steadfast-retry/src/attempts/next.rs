@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use steadfast_core::budget::{Ask, Permit};
 use steadfast_core::decide::{BodyState, Decision, Next, Situation, decide};
-use steadfast_core::{Deadline, Delivery, Hint, Reason, Verdict};
+use steadfast_core::{Deadline, Delivery, Hint, Reason, Safety, Verdict};
 
 use super::Attempts;
+use crate::RetryConfig;
 
 /// What an attempt brought, before anything is decided.
 #[derive(Clone, Copy)]
@@ -31,26 +32,28 @@ impl Brought {
 /// The next attempt, or why there is none; `None` after a success.
 pub(crate) type Decided = Result<Next<Permit>, Option<Reason>>;
 
-impl Attempts {
+impl<C: AsRef<RetryConfig>> Attempts<C> {
     /// What follows from it.
     pub(crate) fn decide(
         &mut self,
         brought: Brought,
+        safety: Safety,
         body: BodyState,
         key_lives_until: Deadline,
         now: Instant,
     ) -> Decided {
+        let deadline = self.deadline();
         let Self {
             config,
-            budget,
-            terms,
+            opening,
             history,
             ..
         } = self;
+        let config = config.as_ref();
         let history = history.get_or_insert_default();
         let situation = Situation {
             verdict: brought.verdict,
-            safety: self.safety,
+            safety,
             body,
             attempts: self.made,
             retries: history.retries,
@@ -61,21 +64,20 @@ impl Attempts {
             throttled: brought.throttled,
             last_wait: history.last_wait,
             now,
-            deadline: self.deadline,
+            deadline,
             key_lives_until,
         };
         let mut ask = Ask::new(now);
         ask.throttled = brought.throttled;
-        ask.criticality = self.criticality;
-        let terms = terms.as_deref().unwrap_or(&config.terms);
-        let budget = budget.as_ref().unwrap_or(&config.budget);
+        ask.criticality = opening.criticality;
+        let (terms, budget) = (opening.terms(config), opening.budget(config));
         let draws = &mut history.draws;
         let draw = || draws.get_or_insert_with(|| config.random.draws()).draw();
         // Of a retry that a layer of ours refused: for its repeat, else given back.
         let refused = history.permit.take();
         let mut next = match decide(terms, &situation, draw, || budget.reserve(ask)) {
             Decision::Done => return Err(None),
-            Decision::Stop(Reason::AttemptsExhausted) if self.owned => {
+            Decision::Stop(Reason::AttemptsExhausted) if opening.is_owned() => {
                 return Err(Some(Reason::OwnedUpstream));
             }
             Decision::Stop(reason) => return Err(Some(reason)),

@@ -1,6 +1,6 @@
 use std::error::Error;
 
-use http::{Extensions, HeaderMap, Response, StatusCode, request, response};
+use http::{Extensions, HeaderMap, Response, StatusCode, response};
 use steadfast_core::grpc::{Code, Transport};
 use steadfast_core::{
     Answer, CallState, Hint, HintSource, Preconditions, Rejected, RouteRule, Safety, SafetySources,
@@ -9,7 +9,8 @@ use steadfast_core::{
 use super::Call;
 use crate::attempts::Brought;
 use crate::hold::Until;
-use crate::{Commit, clock};
+use crate::template::HeadView;
+use crate::{Commit, RetryConfig, clock};
 
 /// An answer's head, wherever it stands.
 #[derive(Clone, Copy)]
@@ -40,7 +41,7 @@ impl<'a> From<&'a response::Parts> for Head<'a> {
 }
 
 /// What an attempt brought, read off its answer or error.
-impl Call {
+impl<C: AsRef<RetryConfig>> Call<C> {
     /// What an answer's head says.
     pub(crate) fn read_answer(&self, head: Head<'_>) -> Brought {
         if let Some(brought) = self.read_status(head, head.headers) {
@@ -48,12 +49,12 @@ impl Call {
         }
         let config = self.config();
         let mut answer = Answer::new(head.status, head.headers);
-        answer.rule = self.rule.map(|at| &config.rules[at as usize]);
+        answer.rule = self.rule();
         if head.status.as_u16() >= 400 {
             // A hint layer below has read it already.
             let read = || config.hints.read(head.headers, clock::wall);
             answer.hint = head.extensions.get().copied().unwrap_or_else(read);
-            let keyed = self.attempts.safety() == Safety::Keyed;
+            let keyed = self.safety() == Safety::Keyed;
             answer.keyed_after_unknown = keyed && self.attempts.unknown_before();
         }
         Brought {
@@ -61,6 +62,16 @@ impl Call {
             throttled: head.status == StatusCode::TOO_MANY_REQUESTS,
             ..Brought::new(config.classify.answer(&answer))
         }
+    }
+
+    /// Whether an answer is a success that nothing after its head can take back.
+    #[inline]
+    pub(super) fn is_plain_success(&self, head: Head<'_>) -> bool {
+        let mut answer = Answer::new(head.status, head.headers);
+        answer.rule = self.rule();
+        head.status.as_u16() < 400
+            && (head.headers.is_empty() || !is_grpc(head.headers))
+            && self.config().classify.answer(&answer).is_success()
     }
 
     /// What gRPC's status in an answer's headers or trailers says; `None` where there is none.
@@ -96,7 +107,7 @@ impl Call {
         let last = self.attempts.made() >= self.attempts.max();
         let repeatable = self.may_repeat()
             && !(last && matches!(until, Until::End(_)))
-            && self.attempts.safety() != Safety::Unprotected
+            && self.safety() != Safety::Unprotected
             && !head.status.is_informational();
         (repeatable && uploaded()).then_some(until)
     }
@@ -112,24 +123,21 @@ impl Call {
 }
 
 /// What a repeat of this request may do.
-pub(super) fn safety(
-    rule: Option<&RouteRule>,
-    state: Option<&CallState>,
-    head: &request::Parts,
-) -> Safety {
+pub(super) fn safety(rule: Option<&RouteRule>, head: HeadView<'_>) -> Safety {
+    let state = CallState::of(head.extensions);
     let conditional = || {
         let preconditions = rule.map_or(&STANDARD, RouteRule::preconditions);
-        preconditions.hold_for(&head.uri, &head.headers)
+        preconditions.hold_for(head.uri, head.headers)
     };
     let sources = SafetySources {
         explicit: state.and_then(CallState::safety),
         rule: rule.and_then(RouteRule::safety),
         keyed: state.is_some_and(|state| state.key().is_some()),
         // Nobody asks of a safe method.
-        conditional: Safety::of_method(&head.method) != Safety::Safe && conditional(),
+        conditional: Safety::of_method(head.method) != Safety::Safe && conditional(),
         put_needs_precondition: rule.is_some_and(RouteRule::put_needs_precondition),
     };
-    Safety::decide(sources, &head.method)
+    Safety::decide(sources, head.method)
 }
 
 static STANDARD: Preconditions = Preconditions::new();

@@ -3,13 +3,16 @@
 use std::time::{Duration, Instant};
 
 use steadfast_core::{
-    AttemptResult, Attempted, Delivery, Event, Observe, Reason, Subject, Verdict, destination,
+    AttemptResult, Attempted, Delivery, Event, Observe, Reason, Safety, Subject, Verdict,
+    destination,
 };
 
 use super::Call;
+use crate::RetryConfig;
 use crate::attempts::Brought;
+use crate::template::HeadView;
 
-impl Call {
+impl<C: AsRef<RetryConfig>> Call<C> {
     pub(super) fn tell_attempt(
         &self,
         brought: Brought,
@@ -37,17 +40,19 @@ impl Call {
 
     fn observed(&self) -> Option<(&dyn Observe, Subject<'_>)> {
         let observer = self.config().observer.as_deref()?;
-        let head = self.template.as_ref()?;
-        let destination = destination(&head.uri, &head.headers, &head.extensions);
-        Some((
-            observer,
-            Subject::new(destination, &head.method, self.attempts.safety()),
-        ))
+        let head = self.template.as_ref()?.view();
+        Some((observer, subject(head, self.safety())))
     }
 }
 
+/// A call as observers know it.
+pub(super) fn subject(head: HeadView<'_>, safety: Safety) -> Subject<'_> {
+    let destination = destination(head.uri, head.headers, head.extensions);
+    Subject::new(destination, head.method, safety)
+}
+
 /// The caller went away: the observer is told, and the budget by the attempts.
-impl Drop for Call {
+impl<C: AsRef<RetryConfig>> Drop for Call<C> {
     fn drop(&mut self) {
         if !self.ended && self.config().observer.is_some() {
             let sent = self.attempts.in_flight();

@@ -11,12 +11,12 @@ use tokio::time::sleep;
 use tower_service::Service;
 
 use super::wait::poll_deadline;
-use super::{Later, LaterProj, NextAttempt, ResponseFuture, State, StateProj, Turn};
+use super::{Later, LaterProj, MAX_TURNS, NextAttempt, ResponseFuture, State, StateProj, Turn};
 use crate::attempts::Brought;
 use crate::call::{Head, Step};
 use crate::drain::Drain;
 use crate::hold::{Held, Hold};
-use crate::last::{Last, LastAnswer, hand_on};
+use crate::last::{Handed, Last, LastAnswer, hand_on};
 use crate::replay::Replay;
 use crate::{ReplayBody, ResponseBody};
 
@@ -33,15 +33,48 @@ where
     B: Body<Error: Into<BoxError>> + Unpin,
     R: Body<Error: Into<BoxError>>,
 {
-    /// An attempt is on its way.
-    pub(super) fn poll_attempt(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Turn<R>> {
+    /// Goes on after an attempt was polled, or from any other state.
+    pub(super) fn poll_on(
+        mut self: Pin<&mut Self>,
+        mut polled: Option<Poll<Result<Response<R>, S::Error>>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Handed<R>> {
+        for _ in 0..MAX_TURNS {
+            let turn = match &self.state {
+                State::Calling { .. } => ready!(self.as_mut().poll_attempt(polled.take(), cx)),
+                State::Later { later } => ready!(match **later {
+                    Later::Holding { .. } => self.as_mut().poll_hold(cx),
+                    Later::Waiting { .. } => self.as_mut().poll_wait(cx),
+                    Later::Readying { .. } => self.as_mut().poll_readiness(cx),
+                }),
+                State::Expired => {
+                    let end = self.as_mut().project().call.out_of_time(false);
+                    Some(hand_on(end, None, None))
+                }
+            };
+            if let Some(result) = turn {
+                return Poll::Ready(result);
+            }
+        }
+        // Many attempts that fail at once, without a wait: let others run.
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// An attempt is on its way, and may have been polled already.
+    fn poll_attempt(
+        mut self: Pin<&mut Self>,
+        polled: Option<Poll<Result<Response<R>, S::Error>>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Turn<R>> {
         let mut this = self.as_mut().project();
         let StateProj::Calling { attempt } = this.state.as_mut().project() else {
             return Poll::Ready(None);
         };
-        let owned = this.call.owns().then(own);
-        let polled = attempt.poll(cx);
-        drop(owned);
+        let polled = polled.unwrap_or_else(|| {
+            let _owned = this.call.owns().then(own);
+            attempt.poll(cx)
+        });
         let Poll::Ready(result) = polled else {
             return self.poll_out_of_time(cx);
         };
@@ -55,23 +88,14 @@ where
         };
         let head = Head::from(&answer);
         let brought = this.call.read_answer(head);
-        if brought.verdict.is_success() {
+        if brought.verdict.is_success() && !answer.body().is_end_stream() {
             let uploaded = || this.replay.as_ref().is_some_and(Replay::has_ended);
-            let until = match answer.body().is_end_stream() {
-                true => None,
-                false => this.call.holds(head, uploaded),
-            };
-            if let Some(until) = until {
+            if let Some(until) = this.call.holds(head, uploaded) {
                 let (head, body) = answer.into_parts();
                 let hold = Some(Hold::new(head, body, until));
                 let later = Box::pin(Later::Holding { hold });
                 this.state.set(State::Later { later });
                 return Poll::Ready(None);
-            }
-            if this.call.succeed_at_once() {
-                // Committed: an upload that goes on keeps nothing more.
-                *this.replay = None;
-                return Poll::Ready(Some(Ok(answer.map(ResponseBody::live))));
             }
         }
         let (head, body) = answer.into_parts();

@@ -1,6 +1,5 @@
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::PoisonError;
 use std::task::{Context, Poll, ready};
 
 use http::{Request, Response};
@@ -42,11 +41,7 @@ where
         }
         let next = next.take();
         this.timer.set(None);
-        let service = this
-            .spare
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let service = this.call.shared().service();
         later.set(Later::Readying { service, next });
         Poll::Ready(None)
     }

@@ -4,27 +4,34 @@ use steadfast_core::budget::{Ending, Permit};
 use steadfast_core::decide::{BodyState, Next};
 use steadfast_core::{
     AttemptResult, Attempted, BoxError, Cut, Deadline, Delivery, Elapsed, Ended, Event, Failure,
-    Reason, Subject, Verdict,
+    Reason, Safety, Subject, Verdict,
 };
 
 use super::Judgement;
 use crate::attempts::{Attempts, Brought, End};
-use crate::clock;
+use crate::{RetryConfig, clock};
 
 /// How an operation goes, and who is told.
 pub(super) struct Course {
-    pub(super) attempts: Attempts,
+    pub(super) attempts: Attempts<Arc<RetryConfig>>,
+    safety: Safety,
     pub(super) name: Option<Arc<str>>,
     ended: bool,
 }
 
 impl Course {
-    pub(super) const fn new(attempts: Attempts) -> Self {
+    pub(super) const fn new(attempts: Attempts<Arc<RetryConfig>>, safety: Safety) -> Self {
         Self {
             attempts,
+            safety,
             name: None,
             ended: false,
         }
+    }
+
+    /// Whether any outcome could lead to another attempt.
+    pub(super) fn may_repeat(&self) -> bool {
+        self.attempts.may_repeat(|| self.safety)
     }
 
     /// An attempt ended with this judgement: what follows.
@@ -39,7 +46,9 @@ impl Course {
             ..Brought::new(verdict)
         };
         let body = BodyState::Replayable;
-        let decided = self.attempts.decide(brought, body, Deadline::NONE, now);
+        let decided = self
+            .attempts
+            .decide(brought, self.safety, body, Deadline::NONE, now);
         if let Some(observer) = &self.attempts.config().observer {
             let (made, result) = (self.attempts.made(), AttemptResult::Operation);
             let mut event = Attempted::new(self.subject(), made, result, verdict);
@@ -68,7 +77,7 @@ impl Course {
     }
 
     fn subject(&self) -> Subject<'_> {
-        Subject::operation(self.name.as_deref(), self.attempts.safety())
+        Subject::operation(self.name.as_deref(), self.safety)
     }
 }
 

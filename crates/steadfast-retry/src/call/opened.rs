@@ -1,0 +1,130 @@
+//! What is known of a call before anything is sent.
+
+use http::Extensions;
+use steadfast_core::budget::Target;
+use steadfast_core::decide::Admission;
+use steadfast_core::{Attempt, CallState, Deadline, Event, RouteRule, Safety, is_owned};
+
+use super::mark;
+use super::reading::safety;
+use super::telling::subject;
+use crate::attempts::Opening;
+use crate::template::HeadView;
+use crate::{RetryConfig, RetryOverrides};
+
+/// A call that is begun and has sent nothing yet.
+///
+/// Apart from [`Call`](super::Call), which is made once and where it stays: a copy of that would
+/// cost every call.
+pub(crate) struct Opened {
+    pub(super) opening: Opening,
+    /// What a repeat may do, where it was found out already.
+    pub(super) safety: Option<Safety>,
+    pub(super) rule: Option<u32>,
+    may_repeat: bool,
+}
+
+impl Opened {
+    /// Begins a call with this head.
+    #[inline(always)]
+    pub(crate) fn begin(config: &RetryConfig, head: HeadView<'_>) -> Self {
+        let says_nothing = head.extensions.is_empty() && !is_owned();
+        let safe = head.method.is_safe();
+        let may_repeat = |safety| config.terms.may_repeat(|| safety);
+        if says_nothing && config.is_same_for_all() && (safe || may_repeat(Safety::Unprotected)) {
+            // The common call: nothing but the config and the method has a say in it.
+            return Self {
+                opening: Opening::new(config, false, Deadline::NONE, None),
+                safety: safe.then_some(Safety::Safe),
+                rule: None,
+                may_repeat: may_repeat(Safety::Safe),
+            };
+        }
+        Self::asking(config, head)
+    }
+
+    /// Begins a call of which more is to be asked.
+    #[inline(never)]
+    fn asking(config: &RetryConfig, head: HeadView<'_>) -> Self {
+        let place = |rules: &[RouteRule]| {
+            rules
+                .iter()
+                .position(|rule| rule.matches(head.method, head.uri, head.headers, head.extensions))
+        };
+        let rule = place(&config.rules);
+        let state = CallState::of(head.extensions);
+        let mut opening = Opening::new(
+            config,
+            is_owned() || state.is_some_and(CallState::is_owned),
+            state.map_or(Deadline::NONE, CallState::deadline),
+            head.extensions.get::<RetryOverrides>().copied(),
+        );
+        if let Some(choice) = &config.budget_for {
+            let target = Target::of(head.method, head.uri, head.headers, head.extensions);
+            opening.choose_budget(|now| choice.budget_for(target, now));
+        }
+        // Asked only after a failure, if it can be.
+        let mut known = None;
+        let ask = || *known.insert(safety(rule.map(|at| &config.rules[at]), head));
+        let may_repeat = opening.terms(config).may_repeat(ask);
+        if !may_repeat && known.is_none() {
+            known = Some(safety(rule.map(|at| &config.rules[at]), head));
+        }
+        Self {
+            opening,
+            safety: known,
+            rule: rule.map(|at| at as u32),
+            may_repeat,
+        }
+    }
+
+    /// Whether any outcome could lead to another attempt.
+    #[inline]
+    pub(crate) const fn may_repeat(&self) -> bool {
+        self.may_repeat
+    }
+
+    /// Whether the request may have to be sent again, also after a refusal of ours.
+    #[inline]
+    pub(crate) fn may_resend(&self, config: &RetryConfig) -> bool {
+        self.may_repeat || self.opening.terms(config).admission == Admission::WaitOnce
+    }
+
+    /// Whether the head is needed later: for another attempt, or to tell observers of the call.
+    #[inline]
+    pub(crate) fn needs_head(&self, config: &RetryConfig) -> bool {
+        self.may_resend(config) || config.observer.is_some()
+    }
+
+    /// Whether the deadline has come before anything was sent.
+    #[inline]
+    pub(crate) fn is_expired(&self, config: &RetryConfig) -> bool {
+        self.opening.is_expired(config)
+    }
+
+    /// Marks the first attempt.
+    #[inline]
+    pub(crate) fn mark(&self, config: &RetryConfig, extensions: &mut Extensions, owns: bool) {
+        // A state is changed where there is one; making one would cost every first attempt.
+        if CallState::of(extensions).is_some() {
+            let max = self.opening.terms(config).max_attempts.get();
+            let deadline = self.opening.deadline(config);
+            mark(extensions, Attempt { number: 1, max }, deadline, owns);
+        }
+    }
+
+    /// The first attempt has gone out.
+    #[inline]
+    pub(crate) fn on_sent(&self, config: &RetryConfig) {
+        self.opening.on_sent(config);
+    }
+
+    /// Tells that a loop further out repeats the call, where one does.
+    #[inline]
+    pub(crate) fn pass_through(&self, config: &RetryConfig, head: HeadView<'_>) {
+        if let (true, Some(observer)) = (self.opening.is_owned(), &config.observer) {
+            let safety = self.safety.unwrap_or(Safety::Unprotected);
+            observer.observe(&Event::PassedThrough(subject(head, safety)));
+        }
+    }
+}
