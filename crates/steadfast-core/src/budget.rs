@@ -13,7 +13,6 @@ mod rate;
 mod ratio;
 mod refund;
 mod throttle;
-mod window;
 
 pub use concurrency::{ConcurrencyBudget, DEFAULT_CONCURRENCY_MINIMUM, DEFAULT_CONCURRENCY_RATIO};
 pub use keyed::{BudgetFor, KeyedBudget, Target};

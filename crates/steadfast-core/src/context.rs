@@ -40,6 +40,7 @@ thread_local! {
 pub struct CallContext {
     deadline: Deadline,
     attempt: Option<Attempt>,
+    owner: Option<Attempt>,
     criticality: Criticality,
     operation: Option<Arc<str>>,
 }
@@ -60,6 +61,7 @@ impl CallContext {
     const EMPTY: Self = Self {
         deadline: Deadline::NONE,
         attempt: None,
+        owner: None,
         criticality: Criticality::Normal,
         operation: None,
     };
@@ -105,6 +107,13 @@ impl CallContext {
         CURRENT.with_borrow(|context| (context.deadline, context.criticality))
     }
 
+    /// The place that a loop further up, which repeats the served call, gave the request in force
+    /// on this thread; without copying the rest.
+    #[inline]
+    pub fn current_owner() -> Option<Attempt> {
+        CURRENT.with_borrow(|context| context.owner)
+    }
+
     /// Does `work`, which waits for nothing, in this context: for what happens beside a future,
     /// such as a service's `call` or a poll of a body.
     pub fn run<R>(&self, work: impl FnOnce() -> R) -> R {
@@ -124,6 +133,14 @@ impl CallContext {
     #[must_use]
     pub const fn with_attempt(mut self, attempt: Attempt) -> Self {
         self.attempt = Some(attempt);
+        self
+    }
+
+    /// Says that a loop further up repeats the served call, of which this is that attempt: retry
+    /// layers below leave the repeats to it.
+    #[must_use]
+    pub const fn with_owner(mut self, attempt: Attempt) -> Self {
+        self.owner = Some(attempt);
         self
     }
 
@@ -149,6 +166,11 @@ impl CallContext {
     /// Which attempt of its caller the served request is.
     pub const fn attempt(&self) -> Option<Attempt> {
         self.attempt
+    }
+
+    /// The place that a loop further up, which repeats the served call, gave this request.
+    pub const fn owner(&self) -> Option<Attempt> {
+        self.owner
     }
 
     /// How much the served request matters.

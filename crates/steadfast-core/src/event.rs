@@ -6,6 +6,10 @@ use http::{HeaderName, Method, StatusCode};
 
 use crate::{Hint, Report, Safety, Verdict};
 
+mod admission;
+
+pub use admission::{AdmissionRefused, CircuitChanged, CircuitState, CooldownBegan, FellBack};
+
 /// Receives the events of the layers: for logs, metrics and traces.
 ///
 /// Called in the middle of a call, so it must return at once. A closure is an observer; `()` is
@@ -51,6 +55,14 @@ pub enum Event<'a> {
     DeadlineMet(Inbound<'a>),
     /// A header that should say how long the caller waits could not be read, and said nothing.
     DeadlineIgnored(IgnoredHeader<'a>),
+    /// A breaker's circuit went from one state to another.
+    CircuitChanged(CircuitChanged<'a>),
+    /// A breaker, a cooldown or a bulkhead refused a call; `enforced` says whether it was stopped.
+    AdmissionRefused(AdmissionRefused<'a>),
+    /// A peer asked for a pause that every later call to it will respect.
+    CooldownBegan(CooldownBegan<'a>),
+    /// A fallback's answer took the place of a failure.
+    FellBack(FellBack<'a>),
 }
 
 /// What the events of one call have in common.

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod attempt_header;
 pub mod backoff;
 pub mod budget;
 mod call_state;
@@ -28,8 +29,10 @@ mod rule;
 mod safety;
 mod sync;
 mod verdict;
+pub mod window;
 mod wire_timeout;
 
+pub use attempt_header::{AttemptHeader, OwnerMark, STEADFAST_ATTEMPT};
 pub use backoff::{Backoff, Jitter};
 pub use budget::Budget;
 pub use call_state::{Attempt, CallKey, CallState, destination};
@@ -42,7 +45,10 @@ pub use deadline::Deadline;
 pub use delivery::Delivery;
 pub use elapsed::{Cut, Elapsed};
 pub use endpoint::{Endpoint, InvalidEndpoint};
-pub use event::{AttemptResult, Attempted, Ended, Event, IgnoredHeader, Inbound, Observe, Subject};
+pub use event::{
+    AdmissionRefused, AttemptResult, Attempted, CircuitChanged, CircuitState, CooldownBegan, Ended,
+    Event, FellBack, IgnoredHeader, Inbound, Observe, Subject,
+};
 pub use failure::Failure;
 pub use hint::{Hint, HintSource, Hints, ResetUnit};
 pub use owner::{Owned, is_owned, own};

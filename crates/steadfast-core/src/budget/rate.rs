@@ -1,10 +1,10 @@
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::window::{Steps, Window};
 use super::{Ask, Budget, Ending, Permit, Sending, Settle, Used, open_to};
 use crate::Ratio;
 use crate::sync::{Mutex, MutexGuard};
+use crate::window::{Steps, Window};
 
 /// Retries per interval: 60, Microsoft's example for one dependency of one process.
 pub const DEFAULT_RATE: u32 = 60;

@@ -1,10 +1,10 @@
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::window::{AtomicWindow, Steps, Window};
 use super::{Ask, Budget, Ending, Permit, Sending, Settle, Used, open_to};
 use crate::Ratio;
 use crate::sync::{Mutex, MutexGuard};
+use crate::window::{AtomicWindow, Steps, Window};
 
 /// Retries per call: one in ten, the per-client budget of the SRE book.
 pub const DEFAULT_RATIO: Ratio = Ratio::from_millionths(100_000);

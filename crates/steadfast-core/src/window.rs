@@ -1,3 +1,5 @@
+//! Counts over a window of time that slides in steps: for budgets, breakers and the like.
+
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -5,9 +7,10 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// A time cut into steps, counted from the first reading of the clock.
 #[derive(Debug)]
-pub(super) struct Steps {
+pub struct Steps {
     step: Duration,
-    /// 2⁶⁴ by the nanoseconds of a step, rounded up: a division would be the dearest thing on a call's way.
+    /// 2⁶⁴ by the nanoseconds of a step, rounded up: a division would be the dearest thing on the
+    /// way of a call.
     per_nano: u64,
     origin: OnceLock<Instant>,
 }
@@ -16,8 +19,8 @@ pub(super) struct Steps {
 const MIN_STEP: Duration = Duration::from_millis(10);
 
 impl Steps {
-    /// Steps of a tenth of `time`, at least 10 ms.
-    pub(super) fn tenths_of(time: Duration) -> Self {
+    /// Steps of a tenth of `time`, at least 10 ms each.
+    pub fn tenths_of(time: Duration) -> Self {
         let step = (time / 10).max(MIN_STEP);
         Self {
             step,
@@ -27,7 +30,7 @@ impl Steps {
     }
 
     /// Ten steps.
-    pub(super) fn ten(&self) -> Duration {
+    pub fn ten(&self) -> Duration {
         self.step.saturating_mul(10)
     }
 
@@ -35,7 +38,7 @@ impl Steps {
     /// the time since the first reading. Wraps after 500 days of the shortest step, which
     /// differences survive.
     #[inline]
-    pub(super) fn at(&self, now: Instant) -> u32 {
+    pub fn at(&self, now: Instant) -> u32 {
         let origin = *self.origin.get_or_init(|| now);
         let since = nanos(now.saturating_duration_since(origin));
         ((u128::from(since) * u128::from(self.per_nano)) >> 64) as u32
@@ -51,7 +54,7 @@ fn nanos(time: Duration) -> u64 {
 
 /// How often something happened in one step.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Count {
+struct Count {
     step: u32,
     count: u32,
 }
@@ -99,14 +102,22 @@ impl Count {
 
 /// Counts of the last `N` steps, for use under a lock.
 #[derive(Debug)]
-pub(super) struct Window<const N: usize>([Count; N]);
+pub struct Window<const N: usize>([Count; N]);
 
-impl<const N: usize> Window<N> {
-    pub(super) fn new() -> Self {
+impl<const N: usize> Default for Window<N> {
+    fn default() -> Self {
         Self([Count::default(); N])
     }
+}
 
-    pub(super) fn total(&self, step: u32) -> u64 {
+impl<const N: usize> Window<N> {
+    /// A window that holds nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What was counted in the last `N` steps, `step` included.
+    pub fn total(&self, step: u32) -> u64 {
         self.0
             .iter()
             .map(|count| count.seen_from(step, N as u32))
@@ -114,14 +125,14 @@ impl<const N: usize> Window<N> {
     }
 
     /// Counts one; answers where, for [`take_back`](Self::take_back).
-    pub(super) fn add(&mut self, step: u32) -> u64 {
+    pub fn add(&mut self, step: u32) -> u64 {
         let slot = &mut self.0[step as usize % N];
         *slot = slot.one_more(step, N as u32);
         slot.step.into()
     }
 
     /// Uncounts one, if its step is still there.
-    pub(super) fn take_back(&mut self, step: u64) {
+    pub fn take_back(&mut self, step: u64) {
         let slot = &mut self.0[step as usize % N];
         if u64::from(slot.step) == step {
             slot.count = slot.count.saturating_sub(1);
@@ -131,14 +142,22 @@ impl<const N: usize> Window<N> {
 
 /// Counts of the last `N` steps, without a lock.
 #[derive(Debug)]
-pub(super) struct AtomicWindow<const N: usize>([AtomicU64; N]);
+pub struct AtomicWindow<const N: usize>([AtomicU64; N]);
 
-impl<const N: usize> AtomicWindow<N> {
-    pub(super) fn new() -> Self {
+impl<const N: usize> Default for AtomicWindow<N> {
+    fn default() -> Self {
         Self(std::array::from_fn(|_| AtomicU64::new(0)))
     }
+}
 
-    pub(super) fn total(&self, step: u32) -> u64 {
+impl<const N: usize> AtomicWindow<N> {
+    /// A window that holds nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What was counted in the last `N` steps, `step` included.
+    pub fn total(&self, step: u32) -> u64 {
         let counts = self
             .0
             .iter()
@@ -146,12 +165,14 @@ impl<const N: usize> AtomicWindow<N> {
         counts.map(|count| count.seen_from(step, N as u32)).sum()
     }
 
-    pub(super) fn add(&self, step: u32) {
+    /// Counts one. A thread whose step is older than what it finds in its place counts there.
+    #[inline]
+    pub fn add(&self, step: u32) {
         self.change(step, |count| count.one_more(step, N as u32));
     }
 
     /// Uncounts one of this step, or of the one that has taken its place.
-    pub(super) fn take_back(&self, step: u32) {
+    pub fn take_back(&self, step: u32) {
         self.change(step, |count| Count {
             count: count.count.saturating_sub(1),
             ..count
