@@ -117,10 +117,16 @@ impl<C: AsRef<RetryConfig>> Call<C> {
     /// The head of the next attempt; `None` where none was to come.
     pub(crate) fn next_head(&self, counted: bool) -> Option<request::Parts> {
         let mut head = self.template.as_ref()?.head();
-        self.mark(
-            &mut head.extensions,
-            self.attempts.made() + u32::from(counted),
-        );
+        let number = self.attempts.made() + u32::from(counted);
+        if let Some(mark) = &self.config().owner_mark {
+            let max = self.attempts.max();
+            match self.owns {
+                // The repeat of a protocol refusal is no attempt of its own.
+                true => mark.write(&mut head.headers, Attempt { number, max }),
+                false => mark.remove(&mut head.headers),
+            }
+        }
+        self.mark(&mut head.extensions, number);
         Some(head)
     }
 

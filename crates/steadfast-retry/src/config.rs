@@ -7,10 +7,11 @@ use steadfast_core::budget::{BudgetFor, RatioBudget};
 use steadfast_core::decide::{Admission, HintRule, Strictness, Terms};
 use steadfast_core::grpc::RetryableCodes;
 use steadfast_core::{
-    Backoff, Budget, Classify, DefaultClassify, Hints, Observe, Random, RouteRule,
+    Backoff, Budget, CallContext, Classify, DefaultClassify, Hints, Observe, OwnerMark, Random,
+    RouteRule,
 };
 
-use crate::Commit;
+use crate::{Commit, UpstreamOwner};
 
 mod getters;
 
@@ -58,6 +59,8 @@ pub struct RetryConfig {
     pub(crate) hints: Hints,
     pub(crate) retryable_codes: RetryableCodes,
     pub(crate) commit: Commit,
+    pub(crate) owner_mark: Option<OwnerMark>,
+    pub(crate) upstream: UpstreamOwner,
     pub(crate) observer: Option<Arc<dyn Observe>>,
     pub(crate) random: Random,
 }
@@ -77,6 +80,8 @@ impl Default for RetryConfig {
             hints: Hints::default(),
             retryable_codes: RetryableCodes::default(),
             commit: Commit::default(),
+            owner_mark: None,
+            upstream: UpstreamOwner::default(),
             observer: None,
             random: Random::new(),
         }
@@ -84,6 +89,11 @@ impl Default for RetryConfig {
 }
 
 impl RetryConfig {
+    /// Whether a loop at a hop before this one repeats what is served here.
+    pub(crate) fn is_owned_upstream(&self) -> bool {
+        self.upstream == UpstreamOwner::PassThrough && CallContext::current_owner().is_some()
+    }
+
     /// Whether it says the same of every request.
     #[inline]
     pub(crate) fn is_same_for_all(&self) -> bool {
@@ -233,6 +243,24 @@ impl RetryConfig {
     #[must_use]
     pub fn with_observer(mut self, observer: impl Observe) -> Self {
         self.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// Tells the next hop with each attempt that this layer repeats the call, where it can: the
+    /// hop's own retry layers leave the repeats to it if it believes the mark. A mark that the
+    /// request came with is taken away where this layer cannot repeat it. Default: nobody is
+    /// told, since a stranger has no use for it.
+    #[must_use]
+    pub fn with_owner_mark(mut self, mark: OwnerMark) -> Self {
+        self.owner_mark = Some(mark);
+        self
+    }
+
+    /// Sets what to do for a request that is served here and whose caller's loop repeats it.
+    /// Default: [`UpstreamOwner::PassThrough`].
+    #[must_use]
+    pub fn with_upstream_owner(mut self, rule: UpstreamOwner) -> Self {
+        self.upstream = rule;
         self
     }
 

@@ -108,7 +108,7 @@ where
             false => (ReplayBody::once(body).0, None),
         };
         let owns = opening.may_repeat() && replay.as_ref().is_some_and(Replay::is_replayable);
-        opening.mark(config, &mut head.extensions, owns);
+        opening.mark(config, &mut head, owns);
         let owned = owns.then(own);
         let attempt = readied.call(Request::from_parts(head, body));
         drop(owned);

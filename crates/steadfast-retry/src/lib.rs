@@ -20,6 +20,7 @@ mod service;
 mod template;
 #[cfg(feature = "tower")]
 pub mod tower_compat;
+mod upstream;
 
 pub use budget_layer::{
     AttemptMark, BudgetFuture, BudgetLayer, Budgeted, CountAttempts, CountAttemptsLayer,
@@ -36,6 +37,7 @@ pub use overrides::RetryOverrides;
 pub use replay::{ReplayBody, Superseded};
 pub use response_body::ResponseBody;
 pub use service::Retry;
+pub use upstream::UpstreamOwner;
 
 #[doc = include_str!("../docs/coming-from.md")]
 pub mod coming_from {}

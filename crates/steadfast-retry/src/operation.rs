@@ -73,7 +73,8 @@ where
     E: Into<BoxError>,
 {
     let config = config.into();
-    let opening = Opening::new(&config, is_owned(), Deadline::NONE, None);
+    let owned = is_owned() || config.is_owned_upstream();
+    let opening = Opening::new(&config, owned, Deadline::NONE, None);
     Operation {
         state: State::Ready { next: None },
         timer: None,

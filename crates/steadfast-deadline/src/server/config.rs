@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Extensions, HeaderMap, HeaderName};
-use steadfast_core::{Observe, TimeoutHeader};
+use steadfast_core::{Observe, OwnerMark, TimeoutHeader};
 
 use super::trust::InboundTrust;
 
@@ -67,6 +67,7 @@ pub struct InboundConfig {
     trust: InboundTrust,
     trust_for: Option<TrustFor>,
     operation_header: Option<HeaderName>,
+    owner_mark: OwnerMark,
     observer: Option<Arc<dyn Observe>>,
 }
 
@@ -80,6 +81,7 @@ impl Default for InboundConfig {
             trust: InboundTrust::default(),
             trust_for: None,
             operation_header: None,
+            owner_mark: OwnerMark::default(),
             observer: None,
         }
     }
@@ -128,6 +130,21 @@ impl InboundConfig {
         self.trust = trust;
         self.trust_for = None;
         self
+    }
+
+    /// Sets the header by which a loop further up says that it repeats the call; it is believed
+    /// of those who are trusted with everything ([`InboundTrust::Everything`]), and makes this
+    /// server's own retry layers leave the repeats to that loop. Default:
+    /// [`OwnerMark::default`].
+    #[must_use]
+    pub fn with_owner_mark(mut self, mark: OwnerMark) -> Self {
+        self.owner_mark = mark;
+        self
+    }
+
+    /// The header by which a loop further up says that it repeats the call.
+    pub const fn owner_mark(&self) -> &OwnerMark {
+        &self.owner_mark
     }
 
     /// Sets what decides how much a caller is believed, by the request's headers and by what

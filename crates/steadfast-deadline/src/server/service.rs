@@ -88,12 +88,16 @@ fn context<B>(
     let headers = request.headers();
     let attempt = attempt(headers, dialect);
     let operation = operation(headers, config.operation_header());
-    if attempt.is_none() && operation.is_none() {
+    let owner = config.owner_mark().read(headers);
+    if attempt.is_none() && operation.is_none() && owner.is_none() {
         return None;
     }
     let mut context = CallContext::current();
     if let Some(attempt) = attempt {
         context = context.with_attempt(attempt);
+    }
+    if let Some(owner) = owner {
+        context = context.with_owner(owner);
     }
     if let Some(operation) = operation {
         context = context.with_operation(operation);

@@ -10,8 +10,8 @@ pub enum InboundTrust {
     /// How long the caller waits. A liar shortens nobody's time but their own.
     #[default]
     Deadline,
-    /// Also which attempt this is and which operation it belongs to, for callers that are ours:
-    /// both steer what this server's own clients do and report.
+    /// Also which attempt this is, who repeats the call and which operation it belongs to, for
+    /// callers that are ours: these steer what this server's own clients do and report.
     Everything,
 }
 

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use http::{HeaderMap, Request};
-use steadfast_core::grpc;
+use steadfast_core::{AttemptHeader, grpc};
 
 use super::count::Counter;
 
@@ -44,9 +44,9 @@ impl AttemptMark {
                     Some(counter) => Place::Later(Some(counter)),
                 };
             }
-            Self::EnvoyAttemptCount => envoy(request.headers()),
+            Self::EnvoyAttemptCount => AttemptHeader::Envoy.read(request.headers()),
             Self::GrpcPreviousAttempts => grpc_attempt(request.headers()),
-            Self::AmzSdkRequest => amz(request.headers()),
+            Self::AmzSdkRequest => AttemptHeader::Amz.read(request.headers()),
         };
         match number {
             None | Some(0) => Place::Unmarked,
@@ -56,24 +56,9 @@ impl AttemptMark {
     }
 }
 
-fn envoy(headers: &HeaderMap) -> Option<u32> {
-    let value = headers.get("x-envoy-attempt-count")?;
-    value.to_str().ok()?.trim().parse().ok()
-}
-
 fn grpc_attempt(headers: &HeaderMap) -> Option<u32> {
-    if !headers.contains_key(grpc::PREVIOUS_ATTEMPTS) {
-        return Some(1);
+    match headers.contains_key(grpc::PREVIOUS_ATTEMPTS) {
+        true => AttemptHeader::Grpc.read(headers),
+        false => Some(1),
     }
-    Some(grpc::previous_attempts(headers)?.saturating_add(1))
-}
-
-/// `attempt=1; max=3`, in any order, also with `ttl`.
-fn amz(headers: &HeaderMap) -> Option<u32> {
-    let value = headers.get("amz-sdk-request")?.to_str().ok()?;
-    value.split(';').find_map(|parameter| {
-        let (name, number) = parameter.split_once('=')?;
-        let is_attempt = name.trim().eq_ignore_ascii_case("attempt");
-        is_attempt.then(|| number.trim().parse().ok())?
-    })
 }

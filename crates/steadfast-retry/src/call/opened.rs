@@ -1,9 +1,11 @@
 //! What is known of a call before anything is sent.
 
-use http::Extensions;
+use http::request;
 use steadfast_core::budget::Target;
 use steadfast_core::decide::Admission;
-use steadfast_core::{Attempt, CallState, Deadline, Event, RouteRule, Safety, is_owned};
+use steadfast_core::{
+    Attempt, CallContext, CallState, Deadline, Event, RouteRule, Safety, is_owned,
+};
 
 use super::mark;
 use super::reading::safety;
@@ -28,7 +30,8 @@ impl Opened {
     /// Begins a call with this head.
     #[inline(always)]
     pub(crate) fn begin(config: &RetryConfig, head: HeadView<'_>) -> Self {
-        let says_nothing = head.extensions.is_empty() && !is_owned();
+        let unowned = !is_owned() && CallContext::current_owner().is_none();
+        let says_nothing = head.extensions.is_empty() && unowned;
         let safe = head.method.is_safe();
         let may_repeat = |safety| config.terms.may_repeat(|| safety);
         if says_nothing && config.is_same_for_all() && (safe || may_repeat(Safety::Unprotected)) {
@@ -55,7 +58,7 @@ impl Opened {
         let state = CallState::of(head.extensions);
         let mut opening = Opening::new(
             config,
-            is_owned() || state.is_some_and(CallState::is_owned),
+            is_owned() || state.is_some_and(CallState::is_owned) || config.is_owned_upstream(),
             state.map_or(Deadline::NONE, CallState::deadline),
             head.extensions.get::<RetryOverrides>().copied(),
         );
@@ -104,11 +107,30 @@ impl Opened {
 
     /// Marks the first attempt.
     #[inline]
-    pub(crate) fn mark(&self, config: &RetryConfig, extensions: &mut Extensions, owns: bool) {
+    pub(crate) fn mark(&self, config: &RetryConfig, head: &mut request::Parts, owns: bool) {
+        if let Some(mark) = &config.owner_mark {
+            let max = self.opening.terms(config).max_attempts.get();
+            match (owns, self.opening.is_owned()) {
+                (true, _) => mark.write(&mut head.headers, Attempt { number: 1, max }),
+                (false, false) => mark.remove(&mut head.headers),
+                // The hops after this one must know too; in one process its owner has marked it.
+                (false, true) => {
+                    let owner = CallContext::current_owner();
+                    if let Some(owner) = owner.filter(|_| mark.read(&head.headers).is_none()) {
+                        mark.write(&mut head.headers, owner);
+                    }
+                }
+            }
+        }
+        let extensions = &mut head.extensions;
         // A state is changed where there is one; making one would cost every first attempt.
         if CallState::of(extensions).is_some() {
-            let max = self.opening.terms(config).max_attempts.get();
             let deadline = self.opening.deadline(config);
+            if self.opening.is_owned() {
+                // Which attempt it is was said by its owner.
+                return CallState::edit(extensions, |state| state.tighten_deadline(deadline));
+            }
+            let max = self.opening.terms(config).max_attempts.get();
             mark(extensions, Attempt { number: 1, max }, deadline, owns);
         }
     }

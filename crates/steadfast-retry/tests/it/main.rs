@@ -13,6 +13,7 @@ mod hint_layer;
 mod hints;
 mod limits;
 mod operation;
+mod owner;
 mod readiness;
 mod reviewed;
 mod rules;

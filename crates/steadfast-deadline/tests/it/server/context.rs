@@ -50,6 +50,32 @@ async fn the_trusted_say_which_attempt_and_operation_it_is() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn only_the_trusted_say_that_somebody_else_repeats_the_call() {
+    use steadfast_core::{Attempt, OwnerMark};
+    let request = |mark: &str| {
+        let mut request = waiting(300);
+        let mark = mark.parse().unwrap();
+        request.headers_mut().insert("steadfast-attempt", mark);
+        request
+    };
+    let second = Some(Attempt { number: 2, max: 3 });
+    let other = OwnerMark::new(http::HeaderName::from_static("x-attempt"));
+    for (config, mark, owner) in [
+        (config(), "2/3", second),
+        (config(), "3/2", None),
+        (config(), "mine", None),
+        (config().with_owner_mark(other), "2/3", None),
+        (config().with_trust(InboundTrust::Deadline), "2/3", None),
+        (config().with_trust(InboundTrust::Nothing), "2/3", None),
+        (InboundConfig::new(), "2/3", None),
+    ] {
+        let (handler, seen) = seen(CallContext::current);
+        send(&served(config, handler), request(mark)).await;
+        assert_eq!(seen.lock().unwrap().owner(), owner, "{mark}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_attempt_without_a_deadline_is_in_force_too() {
     let mut request = grpc("1S");
     request.headers_mut().remove("grpc-timeout");
