@@ -15,10 +15,12 @@ use steadfast_core::backoff::{Backoff, Jitter};
 use steadfast_core::budget::RatioBudget;
 use steadfast_retry::{RetryConfig, RetryLayer};
 use tower::retry::RetryLayer as TowerRetryLayer;
+use tower::retry::backoff::{ExponentialBackoffMaker, MakeBackoff};
 use tower::retry::budget::TpsBudget;
+use tower::util::rng::HasherRng;
 use tower::{Layer, Service};
 
-use crate::services::{AtOnce, Stream, TowerPolicy, Upload};
+use crate::services::{AtOnce, Stream, TowerAtOnce, TowerPolicy, Upload};
 
 /// One stack and one request.
 pub(crate) struct Row {
@@ -71,7 +73,8 @@ pub(crate) fn all() -> Vec<Row> {
     });
     add(FAILS_ONCE, BARE, CALLS, twice);
     let spendable = TpsBudget::new(Duration::from_secs(10), 1_000_000, 1.0);
-    let tower_at_once = tower_with(AtOnce::in_turn(TWO), spendable);
+    let at_once = TowerAtOnce(Arc::new(spendable));
+    let tower_at_once = TowerRetryLayer::new(at_once).layer(AtOnce::in_turn(TWO));
     add(FAILS_ONCE, TOWER, CALLS, calls(tower_at_once, request));
     let at_once = Backoff::default()
         .with_base(Duration::ZERO)
@@ -96,11 +99,14 @@ pub(crate) fn all() -> Vec<Row> {
 }
 
 fn tower<S>(inner: S) -> tower::retry::Retry<TowerPolicy, S> {
-    tower_with(inner, TpsBudget::default())
-}
-
-fn tower_with<S>(inner: S, budget: TpsBudget) -> tower::retry::Retry<TowerPolicy, S> {
-    TowerRetryLayer::new(TowerPolicy(Arc::new(budget))).layer(inner)
+    let (least, most) = (Duration::from_millis(50), Duration::from_secs(20));
+    let maker = ExponentialBackoffMaker::new(least, most, 0.99, HasherRng::default());
+    let policy = TowerPolicy {
+        budget: Arc::default(),
+        backoff: maker.expect("these bounds are in order").make_backoff(),
+        retries_left: 2,
+    };
+    TowerRetryLayer::new(policy).layer(inner)
 }
 
 fn ours<S: Clone>(inner: S) -> steadfast_retry::Retry<S> {
