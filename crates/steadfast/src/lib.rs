@@ -2,6 +2,8 @@
 
 pub use steadfast_core::*;
 
+#[cfg(any(feature = "client", feature = "server"))]
+pub use steadfast_admission as admission;
 #[cfg(feature = "axum")]
 pub use steadfast_axum as axum;
 #[cfg(any(feature = "client", feature = "server"))]

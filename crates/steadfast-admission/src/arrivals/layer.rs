@@ -1,0 +1,104 @@
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http::{HeaderMap, Request, Response};
+use steadfast_core::{AdmissionRefused, Event, Reason};
+use tower_layer::Layer;
+use tower_service::Service;
+
+use super::share::Share;
+use super::words::Dialect;
+use super::{ArrivalsBody, ArrivalsConfig, ArrivalsFuture};
+use crate::told::subject;
+use crate::{Mode, clock};
+
+/// Counts arriving retries and refuses those that are too many; see the [module's page](super).
+///
+/// The count belongs to the layer's value: its clones, and every service that it makes, share it.
+#[derive(Clone, Debug)]
+pub struct ArrivalsLayer {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    config: ArrivalsConfig,
+    share: Share,
+}
+
+impl ArrivalsLayer {
+    /// A layer with a count of its own.
+    pub fn new(config: ArrivalsConfig) -> Self {
+        let share = Share::new(config.share(), config.minimum(), config.window());
+        Self {
+            shared: Arc::new(Shared { config, share }),
+        }
+    }
+
+    /// The config.
+    pub fn config(&self) -> &ArrivalsConfig {
+        &self.shared.config
+    }
+}
+
+impl Default for ArrivalsLayer {
+    fn default() -> Self {
+        Self::new(ArrivalsConfig::default())
+    }
+}
+
+impl<S> Layer<S> for ArrivalsLayer {
+    type Service = Arrivals<S>;
+
+    fn layer(&self, inner: S) -> Arrivals<S> {
+        Arrivals {
+            inner,
+            shared: self.shared.clone(),
+        }
+    }
+}
+
+/// A server's service that refuses retries where they are too many; see the
+/// [module's page](super).
+#[derive(Clone, Debug)]
+pub struct Arrivals<S> {
+    inner: S,
+    shared: Arc<Shared>,
+}
+
+impl<S, B, R> Service<Request<B>> for Arrivals<S>
+where
+    S: Service<Request<B>, Response = Response<R>>,
+{
+    type Response = Response<ArrivalsBody<R>>;
+    type Error = S::Error;
+    type Future = ArrivalsFuture<S::Future>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let Shared { config, share } = &*self.shared;
+        let retry = is_retry(config, request.headers());
+        if share.is_too_much(retry, clock::now()) {
+            let enforced = config.mode == Mode::Enforced;
+            if let Some(observer) = &config.observer {
+                let subject = subject(&request);
+                let mut refused = AdmissionRefused::new(subject, Reason::BudgetExhausted);
+                refused.enforced = enforced;
+                observer.observe(&Event::AdmissionRefused(refused));
+            }
+            if enforced {
+                return ArrivalsFuture::refused(Dialect::of(request.headers()));
+            }
+        }
+        ArrivalsFuture::serving(self.inner.call(request))
+    }
+}
+
+/// Whether any mark says that the request is a later attempt.
+fn is_retry(config: &ArrivalsConfig, headers: &HeaderMap) -> bool {
+    let mut numbers = config.marks().iter().filter_map(|mark| mark.read(headers));
+    numbers.any(|number| number > 1)
+}

@@ -1,0 +1,89 @@
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http::{Request, Response};
+use http_body::Body;
+use steadfast_core::{AdmissionRefused, BoxError, Event, Reason, Rejected};
+use tower_service::Service;
+
+use super::circuit::Refused;
+use super::layer::Circuits;
+use super::ticket::Ticket;
+use super::{BreakerBody, BreakerFuture};
+use crate::Mode;
+use crate::told::subject;
+
+/// A service whose calls a circuit lets through or refuses; see the [crate's page](crate).
+#[derive(Clone, Debug)]
+pub struct Breaker<S> {
+    inner: S,
+    circuits: Arc<Circuits>,
+}
+
+impl<S> Breaker<S> {
+    pub(super) const fn new(inner: S, circuits: Arc<Circuits>) -> Self {
+        Self { inner, circuits }
+    }
+}
+
+impl<S, B, R> Service<Request<B>> for Breaker<S>
+where
+    S: Service<Request<B>, Response = Response<R>, Error: Into<BoxError>> + Clone,
+    R: Body<Error: Into<BoxError>>,
+{
+    type Response = Response<BreakerBody<R>>;
+    type Error = BoxError;
+    type Future = BreakerFuture<S::Future>;
+
+    /// Ready when the inner service is: whose circuit it is shows only in the request.
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.inner.poll_ready(cx).map_err(Into::into)
+    }
+
+    #[inline]
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let circuit = self.circuits.of(&request);
+        let ticket = match circuit.admit(crate::clock::now) {
+            Ok(admitted) => Ticket::new(circuit, admitted),
+            Err(refused) => {
+                self.tell(&request, refused);
+                match self.circuits.config.mode {
+                    Mode::Enforced => return self.refuse(refused),
+                    Mode::Shadow => Ticket::free(),
+                }
+            }
+        };
+        BreakerFuture::calling(self.inner.call(request), ticket)
+    }
+}
+
+impl<S: Clone> Breaker<S> {
+    #[cold]
+    fn refuse<F>(&mut self, refused: Refused) -> BreakerFuture<F> {
+        // The instance that was readied will not be called: what it reserved is for others.
+        let fresh = self.inner.clone();
+        drop(std::mem::replace(&mut self.inner, fresh));
+        BreakerFuture::refused(rejected(refused))
+    }
+}
+
+impl<S> Breaker<S> {
+    #[cold]
+    fn tell<B>(&self, request: &Request<B>, refused: Refused) {
+        let config = &self.circuits.config;
+        if let Some(observer) = &config.observer {
+            let mut event = AdmissionRefused::new(subject(request), Reason::CircuitOpen);
+            event.retry_in = refused.retry_in;
+            event.enforced = config.mode == Mode::Enforced;
+            observer.observe(&Event::AdmissionRefused(event));
+        }
+    }
+}
+
+fn rejected(refused: Refused) -> Rejected {
+    let rejected = Rejected::new(Reason::CircuitOpen);
+    match refused.retry_in {
+        Some(retry_in) => rejected.with_retry_in(retry_in),
+        None => rejected,
+    }
+}

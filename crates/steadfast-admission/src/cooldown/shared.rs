@@ -1,0 +1,141 @@
+//! What all services of one layer share.
+
+use std::cell::LazyCell;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use http::{Request, Response};
+use steadfast_core::keyed::DEFAULT_IDLE;
+use steadfast_core::{AdmissionRefused, CooldownBegan, Event, Hint, Reason};
+
+use super::CooldownConfig;
+use super::pause::Pause;
+use crate::scope::{States, key};
+use crate::told::{Told, subject};
+use crate::{Mode, clock};
+
+pub(super) struct Shared {
+    config: CooldownConfig,
+    pauses: States<Pause>,
+    /// Those that somebody set by hand: a destination that is forgotten and remembered again has
+    /// the same one.
+    by_hand: Mutex<HashMap<Box<str>, Arc<Pause>>>,
+}
+
+impl Shared {
+    pub(super) fn new(config: CooldownConfig) -> Self {
+        // A destination that nobody calls must not be forgotten before its pause is over.
+        let idle = config.max().max(DEFAULT_IDLE);
+        let pauses = States::new(config.scope(), config.max_keys(), idle, Pause::default);
+        Self {
+            config,
+            pauses,
+            by_hand: Mutex::default(),
+        }
+    }
+
+    pub(super) const fn config(&self) -> &CooldownConfig {
+        &self.config
+    }
+
+    /// The pause of the request's destination, and how long it lasts still.
+    #[inline]
+    pub(super) fn of<B>(&self, request: &Request<B>) -> (Arc<Pause>, Option<Duration>) {
+        let now = LazyCell::new(clock::now);
+        let make = |name: &str| self.remembered(name);
+        let pause = self.pauses.of(request, || *now, make);
+        let rest = pause.rest(|| *now);
+        (pause, rest)
+    }
+
+    /// What this answer asks of every later call, if it is longer than what was asked before.
+    pub(super) fn hear<R>(&self, pause: &Pause, answer: &Response<R>) -> Option<Duration> {
+        if !self.config.statuses().contains(&answer.status()) {
+            return None;
+        }
+        let left = answer.extensions().get::<Hint>().copied();
+        let read = || self.config.hints().read(answer.headers(), clock::wall);
+        let wait = match left.unwrap_or_else(read) {
+            Hint::Wait(asked) => asked.min(self.config.max()),
+            // A word about one call, or none that can be read.
+            Hint::None | Hint::Exactly(_) | Hint::Stop | Hint::Unreadable => return None,
+        };
+        // First, so that a wait of nothing reads no clock.
+        let longer = !wait.is_zero() && pause.extend(clock::now(), wait);
+        longer.then_some(wait)
+    }
+
+    /// What is to be kept of a call for the observer, if there is one.
+    #[inline]
+    pub(super) fn told<B>(&self, request: &Request<B>) -> Option<Told> {
+        self.config.observer().map(|_| Told::of(request))
+    }
+
+    #[cold]
+    pub(super) fn tell_refused<B>(&self, request: &Request<B>, rest: Duration) {
+        if let Some(observer) = self.config.observer() {
+            let mut refused = AdmissionRefused::new(subject(request), Reason::Cooldown);
+            refused.retry_in = Some(rest);
+            refused.enforced = self.config.mode() == Mode::Enforced;
+            observer.observe(&Event::AdmissionRefused(refused));
+        }
+    }
+
+    #[cold]
+    pub(super) fn tell_began<R>(&self, told: &Told, answer: &Response<R>, wait: Duration) {
+        if let Some(observer) = self.config.observer() {
+            let began = CooldownBegan::new(told.subject(), answer.status(), wait);
+            observer.observe(&Event::CooldownBegan(began));
+        }
+    }
+}
+
+/// By hand.
+impl Shared {
+    pub(super) fn remaining(&self, destination: &str) -> Option<Duration> {
+        let now = clock::now();
+        let make = |name: &str| self.remembered(name);
+        self.pauses
+            .of_name(destination, now, make)
+            .rest(move || now)
+    }
+
+    pub(super) fn cool(&self, destination: &str, wait: Duration) {
+        let now = clock::now();
+        let mut by_hand = self.by_hand();
+        by_hand.retain(|_, pause| pause.rest(|| now).is_some());
+        let name = key(destination);
+        // Under the lock, so that whoever forgets it in between makes it anew out of this map.
+        let known = by_hand.get(&*name).cloned().unwrap_or_default();
+        let pause = self.pauses.of_name(&name, now, |_| known);
+        pause.extend(now, wait);
+        by_hand.insert((*name).into(), pause);
+    }
+
+    pub(super) fn clear(&self, destination: &str) {
+        let mut by_hand = self.by_hand();
+        let name = key(destination);
+        let known = by_hand.remove(&*name).unwrap_or_default();
+        self.pauses.of_name(&name, clock::now(), |_| known).clear();
+    }
+
+    fn remembered(&self, name: &str) -> Arc<Pause> {
+        self.by_hand().get(name).cloned().unwrap_or_default()
+    }
+
+    fn by_hand(&self) -> MutexGuard<'_, HashMap<Box<str>, Arc<Pause>>> {
+        // Every change of the map is one step.
+        self.by_hand.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared")
+            .field("config", &self.config)
+            .field("pauses", &self.pauses)
+            .finish_non_exhaustive()
+    }
+}

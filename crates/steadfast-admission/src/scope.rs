@@ -1,0 +1,101 @@
+//! Which calls share one state.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use http::Request;
+use steadfast_core::destination;
+use steadfast_core::keyed::Keyed;
+
+/// Which calls share one state of a layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// Those to one destination: the URI's authority, else `Host`, else the name that an adapter
+    /// gave. Calls that have none of these share one state.
+    #[default]
+    Destination,
+    /// All that pass the layer: for a layer around one dependency. It spares the lookup.
+    Layer,
+}
+
+/// The states of a layer: one for all, or one for each destination in bounded memory.
+///
+/// A destination that was forgotten starts anew. What an operator has set by hand must outlive
+/// that, so the layers keep such states themselves.
+pub(crate) struct States<T> {
+    one: Option<Arc<T>>,
+    keyed: Keyed<Box<str>, Arc<T>>,
+}
+
+impl<T> States<T> {
+    /// No states yet; `one` makes the only one where all calls share it.
+    pub(crate) fn new(
+        scope: Scope,
+        max_keys: NonZeroU32,
+        idle: Duration,
+        one: impl FnOnce() -> T,
+    ) -> Self {
+        Self {
+            one: (scope == Scope::Layer).then(|| Arc::new(one())),
+            keyed: Keyed::new().with_max_keys(max_keys).with_idle(idle),
+        }
+    }
+
+    /// The state that a request belongs to, made by `make` if there is none. `now` is read only
+    /// where destinations are told apart.
+    #[inline]
+    pub(crate) fn of<B>(
+        &self,
+        request: &Request<B>,
+        now: impl FnOnce() -> Instant,
+        make: impl FnOnce(&str) -> Arc<T>,
+    ) -> Arc<T> {
+        match &self.one {
+            Some(one) => one.clone(),
+            None => self.of_name(name(request), now(), make),
+        }
+    }
+
+    /// The state of the destination with this name; of all where they share it.
+    pub(crate) fn of_name(
+        &self,
+        destination: &str,
+        now: Instant,
+        make: impl FnOnce(&str) -> Arc<T>,
+    ) -> Arc<T> {
+        if let Some(one) = &self.one {
+            return one.clone();
+        }
+        let key = key(destination);
+        self.keyed.get_or_insert_with(&*key, now, || make(&key))
+    }
+
+    /// How many destinations are remembered.
+    pub(crate) fn len(&self) -> usize {
+        self.keyed.len() + usize::from(self.one.is_some())
+    }
+}
+
+/// The destination's name; empty where there is none.
+pub(crate) fn name<B>(request: &Request<B>) -> &str {
+    destination(request.uri(), request.headers(), request.extensions()).unwrap_or_default()
+}
+
+/// Hosts are the same in any case (RFC 3986 §3.2.2).
+pub(crate) fn key(destination: &str) -> Cow<'_, str> {
+    match destination.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        true => Cow::Owned(destination.to_ascii_lowercase()),
+        false => Cow::Borrowed(destination),
+    }
+}
+
+impl<T> fmt::Debug for States<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("States")
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,63 @@
+//! Whose circuit it is.
+
+use steadfast_admission::Scope;
+
+use super::*;
+
+#[tokio::test(start_paused = true)]
+async fn one_failing_destination_leaves_the_others_alone() {
+    let stack = Stack::new(config());
+    stack.open().await;
+    let other = stack
+        .service()
+        .oneshot(to("b.example", Does::Status(200)))
+        .await;
+    assert_eq!(other.unwrap().status(), 200);
+    let upper = stack
+        .service()
+        .oneshot(to("A.EXAMPLE", Does::Status(200)))
+        .await;
+    assert!(upper.is_err(), "hosts are the same in any case");
+    assert_eq!(stack.handle().circuits(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_circuit_for_all_where_that_is_wanted() {
+    let stack = Stack::new(config().with_scope(Scope::Layer));
+    stack.open().await;
+    let other = stack
+        .service()
+        .oneshot(to("b.example", Does::Status(200)))
+        .await;
+    assert!(other.is_err());
+    assert_eq!(stack.handle().circuits(), 1);
+}
+
+/// Two stacks of one layer, as a router makes them, one for each route.
+#[tokio::test(start_paused = true)]
+async fn the_circuits_belong_to_the_layer() {
+    let stack = Stack::new(config());
+    let other = stack.layer.clone().layer(stack.peer.clone());
+    stack.open().await;
+    assert!(other.oneshot(to(HOST, Does::Status(200))).await.is_err());
+}
+
+/// As the crate's page says: no more than so many bytes, whoever chooses the names.
+#[tokio::test(start_paused = true)]
+async fn a_million_destinations_take_no_more_than_ten_thousand() {
+    let stack = Stack::new(config());
+    let handle = stack.handle();
+    let memory = allocation_counter::measure(|| {
+        for nth in 0..1_000_000 {
+            handle.state(&format!("host-{nth}.example"));
+        }
+    });
+    assert_eq!(handle.circuits(), 10_000);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let shards = threads.next_power_of_two().min(8) as u64;
+    let each = memory.bytes_current as u64 / 10_000;
+    assert!(
+        each <= 400 + 384 * shards,
+        "{each} bytes each, {shards} shards"
+    );
+}
