@@ -1,7 +1,10 @@
 //! Whole stacks on real sockets and a real database.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+mod admission;
 mod answers;
+mod balanced;
+mod breaker;
 mod deadline_client;
 mod deadline_client_streams;
 mod deadline_server;
@@ -14,6 +17,7 @@ mod one_shot;
 mod payments;
 mod sockets_amplified;
 mod sockets_bodies;
+mod sockets_breaker;
 mod sockets_http2;
 mod sockets_keyed;
 mod sockets_reused;

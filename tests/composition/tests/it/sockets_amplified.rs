@@ -14,17 +14,20 @@ use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use steadfast::budget::{Ask, Budget, Ending, Permit, RatioBudget, Sending};
+use steadfast::deadline::server::{InboundConfig, InboundDeadlineLayer, InboundTrust};
 use steadfast::retry::RetryConfig;
-use steadfast::{Backoff, Ratio};
+use steadfast::{Backoff, OwnerMark, Ratio};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
-use tower::service_fn;
+use tower::{Layer, service_fn};
 
 use crate::stack::*;
 
-/// Serves one status, found out anew for each request.
+/// Serves one status, found out anew for each request, in the context that a caller who is
+/// believed so far asks for.
 async fn serve<F>(
     tasks: &mut JoinSet<()>,
+    trust: InboundTrust,
     handle: impl Fn() -> F + Clone + Send + 'static,
 ) -> SocketAddr
 where
@@ -45,6 +48,8 @@ where
                     Ok::<_, Infallible>(answer)
                 }
             });
+            let context = InboundConfig::new().with_trust(trust);
+            let service = InboundDeadlineLayer::new(context).layer(service);
             let service = TowerToHyperService::new(service);
             connections.spawn(async move {
                 // A client that went away ends its connection.
@@ -65,19 +70,29 @@ async fn ask(stack: Stack<Full<Bytes>>, below: SocketAddr) -> StatusCode {
 
 /// Calls at the bottom, which fails them all, for so many at the top: three levels of retries.
 async fn at_the_bottom(calls: usize, config: impl Fn() -> RetryConfig) -> usize {
+    below_a_top(calls, InboundTrust::Deadline, config(), config).await
+}
+
+/// The same with a top of its own, whose callees believe it so far.
+async fn below_a_top(
+    calls: usize,
+    trust: InboundTrust,
+    top: RetryConfig,
+    config: impl Fn() -> RetryConfig,
+) -> usize {
     let mut tasks = JoinSet::new();
     let arrived = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&arrived);
-    let mut below = serve(&mut tasks, move || {
+    let mut below = serve(&mut tasks, trust, move || {
         counter.fetch_add(1, Ordering::Relaxed);
         std::future::ready(StatusCode::SERVICE_UNAVAILABLE)
     })
     .await;
     for _ in 0..2 {
         let stack = plain(config());
-        below = serve(&mut tasks, move || ask(stack.clone(), below)).await;
+        below = serve(&mut tasks, trust, move || ask(stack.clone(), below)).await;
     }
-    let top = plain(config());
+    let top = plain(top);
     for _ in 0..calls {
         assert_eq!(
             ask(top.clone(), below).await,
@@ -98,15 +113,44 @@ fn eager(budget: impl Budget) -> RetryConfig {
         .with_budget(budget)
 }
 
+/// One in ten, over longer than the run.
+fn a_tenth() -> RetryConfig {
+    let longer_than_the_run = Duration::from_secs(600);
+    eager(RatioBudget::new(Ratio::percent(10).unwrap()).with_window(longer_than_the_run))
+}
+
+fn marked() -> RetryConfig {
+    a_tenth().with_owner_mark(OwnerMark::default())
+}
+
 /// 1,000 × 1.1³ = 1,331.
 #[tokio::test]
 async fn three_levels_with_a_budget_of_ten_percent_send_a_third_more_to_the_bottom() {
-    let budget = || {
-        let longer_than_the_run = Duration::from_secs(600);
-        RatioBudget::new(Ratio::percent(10).unwrap()).with_window(longer_than_the_run)
-    };
-    let arrived = at_the_bottom(1_000, || eager(budget())).await;
+    let arrived = at_the_bottom(1_000, a_tenth).await;
     assert!(arrived > 1_200 && arrived <= 1_331, "{arrived}");
+}
+
+/// 1,000 × 1.1 = 1,100: the levels below leave the repeats to the one that said it owns them.
+#[tokio::test]
+async fn three_levels_with_one_owner_send_a_tenth_more_to_the_bottom() {
+    let everything = InboundTrust::Everything;
+    let arrived = below_a_top(1_000, everything, marked(), marked).await;
+    assert!(arrived > 1_000 && arrived <= 1_100, "{arrived}");
+}
+
+#[tokio::test]
+async fn a_mark_of_somebody_who_is_not_believed_changes_nothing() {
+    let arrived = below_a_top(1_000, InboundTrust::Deadline, marked(), marked).await;
+    assert!(arrived > 1_200 && arrived <= 1_331, "{arrived}");
+}
+
+/// The top sends each call once and does not claim it, so the next level may repeat it.
+#[tokio::test]
+async fn a_hop_whose_caller_cannot_repeat_repeats_itself() {
+    let once = marked().with_max_attempts(NonZeroU32::MIN);
+    let everything = InboundTrust::Everything;
+    let arrived = below_a_top(1_000, everything, once, marked).await;
+    assert!(arrived > 1_050 && arrived <= 1_100, "{arrived}");
 }
 
 /// A budget that never says no.
