@@ -13,6 +13,8 @@ use super::rules::Tripped;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, Swap};
 
+mod by_hand;
+
 /// The circuit of one destination.
 ///
 /// Each state is a value of its own, which results find by its generation: what comes late changes
@@ -222,40 +224,6 @@ impl Circuit {
             changed.failures = tripped.failures;
             changed.calls = tripped.calls;
             changed.open_for = Some(open_for);
-            self.tell(changed);
-        }
-    }
-
-    /// Closes it: as it was made, but for the times that it has opened where those are kept.
-    pub(super) fn close(&self, forget: bool) {
-        self.set(|history| {
-            if forget {
-                *history = History::default();
-            }
-            Kind::Closed(Counts::new(&self.config.rules))
-        });
-    }
-
-    pub(super) fn hold_open(&self) {
-        self.set(|_| Kind::HeldOpen);
-    }
-
-    pub(super) fn disable(&self) {
-        self.set(|_| Kind::Disabled);
-    }
-
-    pub(super) fn watch(&self) -> watch::Receiver<CircuitState> {
-        // Under the lock of changes, so that none is missed between the two.
-        let _changes = locked(&self.history);
-        let sender = self
-            .watched
-            .get_or_init(|| watch::Sender::new(self.state()));
-        sender.subscribe()
-    }
-
-    /// A change by an operator's hand.
-    fn set(&self, kind: impl FnOnce(&mut History) -> Kind) {
-        if let Some(changed) = self.replace(None, kind) {
             self.tell(changed);
         }
     }
