@@ -35,7 +35,7 @@ impl Steps {
     }
 
     /// The step that `now` falls into. A step begins on time, or early by less than a millionth of
-    /// the time since the first reading. Wraps after 500 days of the shortest step, which
+    /// the time since the first reading, for steps of up to five hours. Wraps after 500 days of the shortest step, which
     /// differences survive.
     #[inline]
     pub fn at(&self, now: Instant) -> u32 {

@@ -38,7 +38,9 @@ impl Share {
             return false;
         }
         self.retries.add(step);
-        let (all, retries) = (self.all.total(step), self.retries.total(step));
+        // In this order: what arrives in between makes the share smaller, never larger.
+        let retries = self.retries.total(step);
+        let all = self.all.total(step);
         let share = u128::from(self.most.as_millionths()) * u128::from(all);
         all >= self.minimum.get().into() && u128::from(retries) * 1_000_000 > share
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::{Extensions, HeaderMap, StatusCode};
 use steadfast_core::grpc::{Code, Transport};
-use steadfast_core::{Answer, Cut, Delivery, Elapsed, Hint, Rejected, Verdict};
+use steadfast_core::{Answer, Cut, Delivery, Elapsed, Failure, Hint, Rejected, Verdict};
 
 use super::BreakerConfig;
 use super::circuit::Outcome;
@@ -129,6 +129,14 @@ fn asked(config: &BreakerConfig, headers: &HeaderMap, extensions: Option<&Extens
 /// What an error shows, of a call or of a body.
 #[cold]
 pub(super) fn error(config: &BreakerConfig, error: &(dyn Error + 'static)) -> Outcome {
+    // Of a call of several attempts, seen from outside its retry loop: whatever ended it, the peer
+    // had its chances.
+    let report = Failure::find(error).map(Failure::report);
+    if report.is_some_and(|it| it.attempts > 1 && it.outcome == steadfast_core::Outcome::Unknown) {
+        return Outcome::Failure {
+            hint: Duration::ZERO,
+        };
+    }
     // The caller's deadline cut it shorter than the time that the peer was to have.
     let cut = Elapsed::find(error).map(Elapsed::cut);
     if cut == Some(Cut::Deadline) || Rejected::find(error).is_some() {
@@ -182,6 +190,20 @@ mod tests {
             trailers(&config, Some(&empty)),
             Outcome::Failure { .. }
         ));
+    }
+
+    #[test]
+    fn a_call_that_failed_more_than_once_has_failed_whatever_ended_it() {
+        use steadfast_core::{Outcome as Effect, Reason, Report};
+        let config = BreakerConfig::default();
+        let of = |attempts, effect| {
+            let report = Report::new(attempts, Duration::ZERO, Some(Reason::Deadline), effect);
+            let cut = Elapsed::new(Duration::from_secs(30), Cut::Deadline);
+            error(&config, &Failure::new(report, cut))
+        };
+        assert!(matches!(of(3, Effect::Unknown), Outcome::Failure { .. }));
+        assert_eq!(of(1, Effect::Unknown), Outcome::Nothing);
+        assert_eq!(of(0, Effect::NotApplied), Outcome::Nothing);
     }
 
     #[test]

@@ -9,6 +9,8 @@ use steadfast_core::Deadline;
 #[derive(Debug, Default)]
 pub(super) struct Probes {
     out: Vec<Probe>,
+    /// Those that lost their place and may yet succeed: an answer can be longer than a lease.
+    late: Vec<u32>,
     sent: u32,
     succeeded: u32,
     /// Whether the circuit has left this state: nobody is let through any longer.
@@ -60,7 +62,15 @@ impl Probes {
         if self.over {
             return Err(Full::Over);
         }
-        self.out.retain(|probe| !probe.until.is_expired(now));
+        let late = &mut self.late;
+        self.out.retain(|probe| {
+            let keeps = !probe.until.is_expired(now);
+            late.extend((!keeps).then_some(probe.number));
+            keeps
+        });
+        // Of many that hang, the latest as many as may be out are heard still.
+        let heard = late.len().min(most.get() as usize);
+        late.drain(..late.len() - heard);
         // No more are sent than successes are needed.
         if self.out.len() as u64 + u64::from(self.succeeded) >= u64::from(most.get()) {
             return Err(Full::Places);
@@ -73,13 +83,24 @@ impl Probes {
         Ok(self.sent)
     }
 
-    /// A probe ended. One that has lost its place says nothing any longer.
+    /// A probe ended. Of one that has lost its place only a success is heard: the circuit would
+    /// never close where every answer takes longer than a lease.
     pub(super) fn end(&mut self, number: u32, shown: Shown, needed: NonZeroU32) -> Step {
-        let place = self.out.iter().position(|probe| probe.number == number);
-        let Some(place) = place.filter(|_| !self.over) else {
+        if self.over {
             return Step::Wait;
-        };
-        self.out.swap_remove(place);
+        }
+        if let Some(place) = self.out.iter().position(|probe| probe.number == number) {
+            self.out.swap_remove(place);
+        } else {
+            let late = self.late.iter().position(|late| *late == number);
+            let Some(place) = late else {
+                return Step::Wait;
+            };
+            self.late.swap_remove(place);
+            if shown != Shown::Alive {
+                return Step::Wait;
+            }
+        }
         let step = match shown {
             Shown::Nothing => Step::Wait,
             Shown::Failing => Step::Open,
@@ -145,6 +166,25 @@ mod tests {
         let _ = probes.begin(count(2), LEASE, now);
         assert_eq!(probes.end(1, Shown::Failing, count(2)), Step::Open);
         assert_eq!(probes.end(2, Shown::Alive, count(2)), Step::Wait);
+    }
+
+    #[test]
+    fn an_answer_that_outlasts_its_lease_still_shows_a_peer_that_lives() {
+        let now = Instant::now();
+        let mut probes = Probes::default();
+        let _ = probes.begin(count(1), LEASE, now);
+        assert_eq!(probes.begin(count(1), LEASE, now + LEASE), Ok(2));
+        assert_eq!(probes.end(1, Shown::Alive, count(1)), Step::Close);
+        // Each is heard once, and of many only the latest.
+        let mut probes = Probes::default();
+        for nth in 0..3 {
+            assert_eq!(
+                probes.begin(count(1), LEASE, now + nth * LEASE),
+                Ok(nth + 1)
+            );
+        }
+        assert_eq!(probes.end(1, Shown::Alive, count(1)), Step::Wait);
+        assert_eq!(probes.end(2, Shown::Alive, count(1)), Step::Close);
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub const DEFAULT_MINIMUM: NonZeroU32 = NonZeroU32::new(20).expect("20 is not ze
 /// The calls that a breaker judges by: those of the last while, or the last so many.
 ///
 /// A window of time slides by a tenth of itself; a window of calls slides by one call. Neither
-/// costs more the more calls it holds: time takes 240 bytes for each thread that calls at once,
+/// costs more the more calls it holds: time takes 256 bytes for each thread that calls at once,
 /// calls take two bits each.
 ///
 /// ```

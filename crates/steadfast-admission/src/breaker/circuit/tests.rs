@@ -54,6 +54,7 @@ enum Plain {
     Open(Duration),
     HalfOpen {
         out: Vec<(u32, Duration)>,
+        late: Vec<u32>,
         sent: u32,
         well: u32,
     },
@@ -82,6 +83,7 @@ impl Model {
         if matches!(&self.state, Plain::Open(until) if now >= *until) {
             self.become_(Plain::HalfOpen {
                 out: Vec::new(),
+                late: Vec::new(),
                 sent: 0,
                 well: 0,
             });
@@ -90,8 +92,17 @@ impl Model {
         match &mut self.state {
             Plain::Closed(_) | Plain::Disabled => Some((generation, 0)),
             Plain::Open(_) | Plain::HeldOpen => None,
-            Plain::HalfOpen { out, sent, well } => {
+            Plain::HalfOpen {
+                out,
+                late,
+                sent,
+                well,
+            } => {
+                late.extend(out.iter().filter(|(_, until)| now >= *until).map(|it| it.0));
                 out.retain(|(_, until)| now < *until);
+                while late.len() > 2 {
+                    late.remove(0);
+                }
                 (out.len() as u32 + *well < 2).then(|| {
                     *sent += 1;
                     out.push((*sent, now + 30 * SECOND));
@@ -124,11 +135,19 @@ impl Model {
                     self.open(now);
                 }
             }
-            Plain::HalfOpen { out, well, .. } => {
-                let Some(place) = out.iter().position(|(number, _)| *number == call.1) else {
+            Plain::HalfOpen {
+                out, late, well, ..
+            } => {
+                if let Some(place) = out.iter().position(|(number, _)| *number == call.1) {
+                    out.remove(place);
+                } else if let Some(place) = late.iter().position(|number| *number == call.1) {
+                    late.remove(place);
+                    if !matches!(outcome, Outcome::Success | Outcome::Alive) {
+                        return;
+                    }
+                } else {
                     return;
-                };
-                out.remove(place);
+                }
                 match outcome {
                     Outcome::Nothing => {}
                     Outcome::Success | Outcome::Alive => {

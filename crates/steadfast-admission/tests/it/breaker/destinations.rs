@@ -57,7 +57,7 @@ async fn a_million_destinations_take_no_more_than_ten_thousand() {
     let shards = threads.next_power_of_two().min(8) as u64;
     let each = memory.bytes_current as u64 / 10_000;
     assert!(
-        each <= 400 + 384 * shards,
+        each <= 700 + 256 * shards,
         "{each} bytes each, {shards} shards"
     );
 }
