@@ -166,8 +166,10 @@ impl Calls {
         let place = (nth % size) as usize;
         let failures = self.failures.put(place, call.failed);
         let slow = self.slow.as_ref().map(|bits| bits.put(place, call.slow));
+        // Read last: of two that end together, the later look sees both.
+        let calls = self.next.load(Ordering::Relaxed).min(size);
         Some(Totals {
-            calls: nth.saturating_add(1).min(size),
+            calls,
             failures,
             slow: slow.unwrap_or(0),
             in_a_row: 0,

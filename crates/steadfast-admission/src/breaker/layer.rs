@@ -121,19 +121,21 @@ impl Circuits {
 
     /// Sets a circuit by hand; `hold` keeps it until it is set otherwise.
     pub(super) fn set(&self, destination: &str, hold: bool, change: impl FnOnce(&Circuit)) {
-        // Before the circuit is looked up, so that none is made beside it meanwhile.
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = key(destination);
-        let known = held.get(&*key).cloned();
-        drop(held);
-        let circuit = known.unwrap_or_else(|| self.of_name(destination));
-        if self.one.is_none() {
-            held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-            match hold {
-                true => drop(held.insert(key.into(), circuit.clone())),
-                false => drop(held.remove(&*key)),
-            }
+        if let Some(door) = self.one() {
+            return change(door);
         }
+        let key = key(destination);
+        // Under the lock, so that whoever forgets it in between makes it anew out of this map.
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = || Arc::new(Circuit::new(self.config.clone(), Some(&*key)));
+        let known = held.get(&*key).cloned().unwrap_or_else(fresh);
+        let door = |_: &str| Arc::new(Door(known));
+        let circuit = self.states.of_name(&key, clock::now(), door).0.clone();
+        match hold {
+            true => drop(held.insert((*key).into(), circuit.clone())),
+            false => drop(held.remove(&*key)),
+        }
+        drop(held);
         change(&circuit);
     }
 
