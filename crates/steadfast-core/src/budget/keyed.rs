@@ -53,6 +53,13 @@ pub trait BudgetFor: fmt::Debug + Send + Sync + 'static {
     fn budget_for(&self, target: Target<'_>, now: Instant) -> Arc<dyn Budget>;
 }
 
+/// A choice that is known at run time only.
+impl BudgetFor for Arc<dyn BudgetFor> {
+    fn budget_for(&self, target: Target<'_>, now: Instant) -> Arc<dyn Budget> {
+        (**self).budget_for(target, now)
+    }
+}
+
 /// The same budget for every call.
 impl BudgetFor for Arc<dyn Budget> {
     fn budget_for(&self, _: Target<'_>, _: Instant) -> Arc<dyn Budget> {
@@ -114,6 +121,12 @@ struct Key(Box<str>, &'static str);
 impl KeyedBudget {
     /// One budget, made by `make`, for each destination; one for all calls that name none.
     pub fn by_destination<B: Budget>(make: impl Fn() -> B + Send + Sync + 'static) -> Self {
+        Self::new(None, move || Arc::new(make()))
+    }
+
+    /// As [`by_destination`](Self::by_destination), for budgets whose kind is known at run time
+    /// only.
+    pub fn by_destination_dyn(make: impl Fn() -> Arc<dyn Budget> + Send + Sync + 'static) -> Self {
         Self::new(None, make)
     }
 
@@ -125,16 +138,16 @@ impl KeyedBudget {
         name: impl Fn(&Target<'_>) -> &'static str + Send + Sync + 'static,
         make: impl Fn() -> B + Send + Sync + 'static,
     ) -> Self {
-        Self::new(Some(Arc::new(name)), make)
+        Self::new(Some(Arc::new(name)), move || Arc::new(make()))
     }
 
-    fn new<B: Budget>(
+    fn new(
         endpoint: Option<NameOf>,
-        make: impl Fn() -> B + Send + Sync + 'static,
+        make: impl Fn() -> Arc<dyn Budget> + Send + Sync + 'static,
     ) -> Self {
         Self {
             endpoint,
-            make: Arc::new(move || Arc::new(make())),
+            make: Arc::new(make),
             total: None,
             budgets: Arc::default(),
         }
