@@ -1,5 +1,5 @@
-use std::borrow::Cow;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,8 +8,8 @@ use http::{Extensions, HeaderMap, Method, Uri};
 
 use super::Budget;
 use super::capped::Capped;
-use crate::destination;
-use crate::keyed::Keyed;
+use crate::keyed::{Keyed, hash};
+use crate::{DestinationKey, destination};
 
 /// What a call is aimed at, for choosing its budget.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +42,11 @@ impl<'a> Target<'a> {
             headers,
             extensions,
         }
+    }
+
+    /// The destination as registries know it.
+    fn key(&self) -> DestinationKey<'a> {
+        DestinationKey::of(self.uri, self.headers, self.extensions)
     }
 }
 
@@ -115,8 +120,18 @@ pub struct KeyedBudget {
 type NameOf = Arc<dyn Fn(&Target<'_>) -> &'static str + Send + Sync>;
 
 /// A destination and the name of an endpoint there; empty where there is none.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(PartialEq, Eq)]
 struct Key(Box<str>, &'static str);
+
+/// As the destination alone where there is no endpoint.
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+        if !self.1.is_empty() {
+            self.1.hash(state);
+        }
+    }
+}
 
 impl KeyedBudget {
     /// One budget, made by `make`, for each destination; one for all calls that name none.
@@ -202,13 +217,17 @@ impl KeyedBudget {
 
 impl BudgetFor for KeyedBudget {
     fn budget_for(&self, target: Target<'_>, now: Instant) -> Arc<dyn Budget> {
-        let destination = in_lower_case(target.destination.unwrap_or_default());
+        let destination = target.key();
+        let name = destination.as_str();
         let endpoint = self.endpoint.as_ref().map_or("", |name| name(&target));
-        self.budgets.get_or_insert_by(
-            // Hashes as a `Key` does.
-            (&*destination, endpoint),
-            |known| *known.0 == *destination && known.1 == endpoint,
-            || Key((&*destination).into(), endpoint),
+        let hash = match endpoint {
+            "" => destination.hash(),
+            endpoint => hash::of((name, endpoint)),
+        };
+        self.budgets.get_or_insert_hashed(
+            hash,
+            |known| *known.0 == *name && known.1 == endpoint,
+            || Key(name.into(), endpoint),
             now,
             || {
                 let own = (self.make)();
@@ -218,14 +237,6 @@ impl BudgetFor for KeyedBudget {
                 }
             },
         )
-    }
-}
-
-/// Names of hosts are the same in any case (RFC 9110 §4.2.3).
-fn in_lower_case(destination: &str) -> Cow<'_, str> {
-    match destination.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        true => Cow::Owned(destination.to_ascii_lowercase()),
-        false => Cow::Borrowed(destination),
     }
 }
 
