@@ -50,6 +50,7 @@ where
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
+    #[inline]
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
         if let Some(terms) = self.config.terms(&request) {
             if let Err(error) = prepare(&mut request, &terms) {
