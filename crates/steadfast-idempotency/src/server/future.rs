@@ -16,29 +16,29 @@ use super::body::ResponseBody;
 use super::collect::{Collect, CollectError};
 use super::config::IdempotencyConfig;
 use super::engine::{Executed, Execution};
+use super::execute::Execute;
 use super::layer::Shared;
 use super::operation::Operation;
 use super::problem::{Code, Problem};
 use super::respond::{Answered, refusal, replay, respond};
-use super::store::TxStore;
 
 pin_project! {
-    /// The answer to come of an [`Idempotency`](super::Idempotency) service.
+    /// The answer to come of a [`Protected`](super::Protected) service.
     ///
     /// Dropped while the request body is read, nothing has happened. Dropped later, the handler
     /// and its record are finished all the same.
-    pub struct ResponseFuture<S, St, B, R>
+    pub struct ResponseFuture<S, E, B, R>
     where
         S: Service<Request<B>>,
     {
         #[pin]
-        state: State<S, St, B, R>,
+        state: State<S, E, B, R>,
     }
 }
 
 pin_project! {
     #[project = StateProj]
-    enum State<S, St, B, R>
+    enum State<S, E, B, R>
     where
         S: Service<Request<B>>,
     {
@@ -54,24 +54,24 @@ pin_project! {
             body: Collect<B>,
             #[pin]
             timeout: Sleep,
-            call: Option<Call<S, St>>,
+            call: Option<Call<S, E>>,
         },
         Running {
             execution: Execution<Answered<R, S::Error>>,
-            shared: Arc<Shared<St>>,
+            shared: Arc<Shared<E>>,
         },
     }
 }
 
 /// What waits for the request body.
-struct Call<S, St> {
+struct Call<S, E> {
     service: S,
     parts: Parts,
     operation: Operation,
-    shared: Arc<Shared<St>>,
+    shared: Arc<Shared<E>>,
 }
 
-impl<S, St, B, R> ResponseFuture<S, St, B, R>
+impl<S, E, B, R> ResponseFuture<S, E, B, R>
 where
     S: Service<Request<B>>,
 {
@@ -91,7 +91,7 @@ where
         parts: Parts,
         body: B,
         operation: Operation,
-        shared: Arc<Shared<St>>,
+        shared: Arc<Shared<E>>,
     ) -> Self {
         let config = &shared.config;
         let state = State::Reading {
@@ -108,12 +108,12 @@ where
     }
 }
 
-impl<S, St, B, R> Future for ResponseFuture<S, St, B, R>
+impl<S, E, B, R> Future for ResponseFuture<S, E, B, R>
 where
     S: Service<Request<B>, Response = Response<R>, Error: Send, Future: Send>,
     S: Send + 'static,
     S::Error: 'static,
-    St: TxStore,
+    E: Execute,
     B: Body<Data: Buf> + From<Bytes> + Send + 'static,
     R: Body<Data = Bytes> + Send + 'static,
 {
@@ -160,7 +160,7 @@ where
                         Ok(Executed::Ran(answered)) => answered,
                         Ok(Executed::Replayed(record)) => Ok(replay(record, &shared.config)),
                         Err(refused) => {
-                            let problem = Problem::from(&refused);
+                            let problem = Problem::of(&refused, E::GUARANTEE);
                             let mut response = refusal(problem, &shared.config);
                             // The store's own error, for whoever logs answers further out.
                             response.extensions_mut().insert(Arc::new(refused));
@@ -174,13 +174,13 @@ where
     }
 }
 
-impl<S, St> Call<S, St> {
-    fn start<B, R>(self, body: Bytes) -> State<S, St, B, R>
+impl<S, E> Call<S, E> {
+    fn start<B, R>(self, body: Bytes) -> State<S, E, B, R>
     where
         S: Service<Request<B>, Response = Response<R>, Error: Send, Future: Send>,
         S: Send + 'static,
         S::Error: 'static,
-        St: TxStore,
+        E: Execute,
         B: From<Bytes> + Send + 'static,
         R: Body<Data = Bytes> + Send + 'static,
     {
@@ -193,10 +193,10 @@ impl<S, St> Call<S, St> {
         let fingerprint = shared.config.fingerprint_of(&parts, &body);
         parts.extensions.insert(operation.clone());
         let config = Arc::clone(&shared);
-        let work = move |slot| async move {
-            parts.extensions.insert(slot);
+        let work = move |handle: E::Handle| async move {
+            parts.extensions.insert(handle);
             let request = Request::from_parts(parts, B::from(body));
-            respond(service, request, &config.config).await
+            respond(service, request, &config.config, E::GUARANTEE).await
         };
         let execution = shared.engine.execute(operation, fingerprint, work);
         State::Running { execution, shared }
@@ -223,7 +223,7 @@ fn too_slow(config: &IdempotencyConfig) -> Problem {
     Problem::new(Code::BodyTimeout, detail)
 }
 
-impl<S, St, B, R> fmt::Debug for ResponseFuture<S, St, B, R>
+impl<S, E, B, R> fmt::Debug for ResponseFuture<S, E, B, R>
 where
     S: Service<Request<B>>,
 {

@@ -10,6 +10,7 @@ use super::body::ResponseBody;
 use super::collect::{Collect, CollectError};
 use super::config::IdempotencyConfig;
 use super::engine::Worked;
+use super::execute::Guarantee;
 use super::problem::{Code, Problem};
 use super::record::Record;
 use super::settlement::Settlement;
@@ -22,6 +23,7 @@ pub(crate) async fn respond<S, B, R>(
     mut service: S,
     request: Request<B>,
     config: &IdempotencyConfig,
+    guarantee: Guarantee,
 ) -> Worked<Answered<R, S::Error>>
 where
     S: Service<Request<B>, Response = Response<R>>,
@@ -35,11 +37,11 @@ where
     };
     let response = match response {
         Ok(response) => response,
-        Err(error) => return Worked::discard(Err(error)),
+        Err(error) => return Worked::unknown(Err(error)),
     };
-    match settle(response, origin, config).await {
+    match settle(response, origin, config, guarantee).await {
         Ok(worked) => worked,
-        Err(problem) => Worked::discard(Ok(refusal(problem, config))),
+        Err(problem) => Worked::unknown(Ok(refusal(problem, config))),
     }
 }
 
@@ -47,6 +49,7 @@ async fn settle<R, E>(
     response: Response<R>,
     (method, path): (Method, String),
     config: &IdempotencyConfig,
+    guarantee: Guarantee,
 ) -> Result<Worked<Answered<R, E>>, Problem>
 where
     R: Body<Data = Bytes>,
@@ -54,17 +57,22 @@ where
     let (mut parts, body) = response.into_parts();
     let status = parts.status;
     if status.is_informational() {
-        let detail = format!("a {status} answer is no end of an operation; it was rolled back");
+        let undone = guarantee.undone();
+        let detail = format!("a {status} answer is no end of an operation; {undone}");
         return Err(Problem::new(Code::UpgradeRefused, detail));
     }
     let declared = parts.extensions.remove::<Settlement>();
     let settlement = declared.unwrap_or_else(|| Settlement::of_status(status));
     if settlement == Settlement::Discard {
         let response = Response::from_parts(parts, ResponseBody::inner(body));
-        return Ok(Worked::discard(Ok(response)));
+        // Only the handler itself can say that nothing happened where nothing is rolled back.
+        return Ok(match declared {
+            Some(_) => Worked::discard(Ok(response)),
+            None => Worked::unknown(Ok(response)),
+        });
     }
 
-    let bytes = whole(body, config.response_limit()).await?;
+    let bytes = whole(body, config.response_limit(), guarantee).await?;
     let answer = Answer::new(status, bytes.clone())
         .with_headers(config.replayed_headers().filter(&parts.headers))
         .with_origin(method, path);
@@ -76,25 +84,30 @@ where
     })
 }
 
-/// The whole body of an answer that is kept: nothing is sent before the commit, so it is read
-/// first, and one that cannot be repeated as it is undoes the effect instead.
-async fn whole<R: Body<Data = Bytes>>(body: R, limit: usize) -> Result<Bytes, Problem> {
-    match Collect::new(body, limit).await {
-        Ok(collected) if collected.trailers => Err(Problem::new(
+/// The whole body of an answer that is kept: nothing is sent before it is, so it is read first,
+/// and one that cannot be repeated as it is is no end of the operation.
+async fn whole<R: Body<Data = Bytes>>(
+    body: R,
+    limit: usize,
+    guarantee: Guarantee,
+) -> Result<Bytes, Problem> {
+    let undone = guarantee.undone();
+    let (code, why) = match Collect::new(body, limit).await {
+        Ok(collected) if collected.trailers => (
             Code::ResponseTrailers,
-            "the answer has trailers, which are not kept for repeats; it was rolled back",
-        )),
-        Ok(collected) => Ok(collected.bytes),
-        Err(CollectError::TooLarge) => {
-            let detail =
-                format!("the answer is over the limit of {limit} bytes; it was rolled back");
-            Err(Problem::new(Code::ResponseTooLarge, detail))
-        }
-        Err(CollectError::Body(_)) => Err(Problem::new(
+            "the answer has trailers, which are not kept for repeats".into(),
+        ),
+        Ok(collected) => return Ok(collected.bytes),
+        Err(CollectError::TooLarge) => (
+            Code::ResponseTooLarge,
+            format!("the answer is over the limit of {limit} bytes"),
+        ),
+        Err(CollectError::Body(_)) => (
             Code::ResponseBodyFailed,
-            "the answer's body failed before its end; it was rolled back",
-        )),
-    }
+            "the answer's body failed before its end".into(),
+        ),
+    };
+    Err(Problem::new(code, format!("{why}; {undone}")))
 }
 
 /// A problem as the layer's answer.

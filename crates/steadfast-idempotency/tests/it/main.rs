@@ -3,4 +3,5 @@
 
 mod client;
 mod contract;
+mod leased;
 mod server;

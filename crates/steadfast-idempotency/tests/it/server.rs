@@ -9,7 +9,7 @@ mod keys;
 mod limits;
 mod repeats;
 mod replay;
-mod rig;
+pub(crate) mod rig;
 mod settlement;
 mod store;
 mod transaction;
