@@ -3,6 +3,7 @@
 mod context;
 mod deadline;
 mod key;
+mod lease;
 mod rejection;
 mod target;
 mod transaction;
@@ -10,6 +11,7 @@ mod transaction;
 pub use context::RequestContext;
 pub use deadline::RequestDeadline;
 pub use key::IdempotencyKey;
+pub use lease::Lease;
 pub use rejection::ExtractorRejection;
 pub use target::original_target;
 pub use transaction::Transaction;

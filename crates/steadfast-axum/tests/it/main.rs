@@ -19,6 +19,7 @@ use tempfile::TempDir;
 use tower::ServiceExt;
 
 mod deadline;
+mod lease;
 
 #[derive(Clone)]
 struct Account(String);

@@ -1,6 +1,7 @@
 //! The leased mode, on a store in memory that fails on demand.
 
 mod cancellation;
+mod conformance;
 mod contract;
 mod faults;
 mod handler;

@@ -1,0 +1,3 @@
+//! The promises of stores, each tried on one. Feature `conformance`.
+
+pub mod leases;
