@@ -15,6 +15,7 @@ mod engine;
 mod execute;
 mod fingerprint;
 mod future;
+mod json;
 mod layer;
 pub mod leased;
 mod operation;
@@ -26,13 +27,15 @@ mod respond;
 mod service;
 mod settlement;
 mod store;
+mod store_policy;
 mod transaction;
+mod transformed;
 mod unwind;
 mod waiting;
 
 pub use answer::{Answer, CorruptHeaders};
 pub use body::ResponseBody;
-pub use config::{AnonymousKeys, IdempotencyConfig, KeyPolicy};
+pub use config::{AnonymousKeys, IdempotencyConfig, KeyPolicy, Replay, StoredBody};
 pub use engine::{
     Conflict, Engine, EngineConfig, Executed, Execution, Keep, OldKeys, Refused, Undrained, Worked,
 };
@@ -44,7 +47,10 @@ pub use operation::Operation;
 pub use problem::{Code, PROBLEM_BASE, Problem};
 pub use record::Record;
 pub use replayed_headers::{ForbiddenHeader, ReplayedHeaders};
+pub use respond::BODY_OMITTED;
 pub use service::{Idempotency, Protected};
 pub use settlement::Settlement;
 pub use store::{Began, StoreError, StoreErrorKind, TxStore};
+pub use store_policy::StorePolicy;
 pub use transaction::{Transaction, TransactionSlot, TransactionUnavailable, TransactionUse};
+pub use transformed::{BodyTransform, Transformed};

@@ -1,7 +1,8 @@
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use steadfast_idempotency::server::leased::{AtMostOnce, Claimed, LeaseStore, Reentrant};
 use steadfast_servers::Redis;
+use tokio::time::Instant;
 
 use super::rig::{Effects, ask, engine, operation, operator, run, store};
 

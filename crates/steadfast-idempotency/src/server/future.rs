@@ -14,13 +14,14 @@ use tower_service::Service;
 
 use super::body::ResponseBody;
 use super::collect::{Collect, CollectError};
-use super::config::IdempotencyConfig;
+use super::config::{IdempotencyConfig, Replay};
 use super::engine::{Executed, Execution};
 use super::execute::Execute;
 use super::layer::Shared;
 use super::operation::Operation;
 use super::problem::{Code, Problem};
-use super::respond::{Answered, refusal, replay, respond};
+use super::record::Record;
+use super::respond::{Answered, advertise, refusal, replay, respond};
 
 pin_project! {
     /// The answer to come of a [`Protected`](super::Protected) service.
@@ -58,6 +59,14 @@ pin_project! {
         },
         Running {
             execution: Execution<Answered<R, S::Error>>,
+            // The head of the request, where it is needed before a replay.
+            parts: Option<Parts>,
+            shared: Arc<Shared<E>>,
+        },
+        Checking {
+            // The user's own future, unnamed.
+            checking: Pin<Box<dyn Future<Output = Replay> + Send>>,
+            record: Option<Record>,
             shared: Arc<Shared<E>>,
         },
     }
@@ -154,19 +163,57 @@ where
                         },
                     }
                 }
-                StateProj::Running { execution, shared } => {
-                    let executed = ready!(Pin::new(execution).poll(cx));
-                    return Poll::Ready(match executed {
+                StateProj::Running {
+                    execution,
+                    parts,
+                    shared,
+                } => {
+                    let config = &shared.config;
+                    let mut answered = match ready!(Pin::new(execution).poll(cx)) {
                         Ok(Executed::Ran(answered)) => answered,
-                        Ok(Executed::Replayed(record)) => Ok(replay(record, &shared.config)),
+                        Ok(Executed::Replayed(record)) => {
+                            match config.check_replay(parts.take(), &record) {
+                                None => Ok(replay(record, config)),
+                                Some(checking) => {
+                                    let next = State::Checking {
+                                        checking,
+                                        record: Some(record),
+                                        shared: Arc::clone(shared),
+                                    };
+                                    state.set(next);
+                                    continue;
+                                }
+                            }
+                        }
                         Err(refused) => {
                             let problem = Problem::of(&refused, E::GUARANTEE);
-                            let mut response = refusal(problem, &shared.config);
+                            let mut response = refusal(problem, config);
                             // The store's own error, for whoever logs answers further out.
                             response.extensions_mut().insert(Arc::new(refused));
                             Ok(response)
                         }
-                    });
+                    };
+                    if let Ok(response) = &mut answered {
+                        advertise(response, config);
+                    }
+                    return Poll::Ready(answered);
+                }
+                StateProj::Checking {
+                    checking,
+                    record,
+                    shared,
+                } => {
+                    let config = &shared.config;
+                    let mut response = match ready!(checking.as_mut().poll(cx)) {
+                        Replay::Allow => replay(record.take().expect(COMPLETED), config),
+                        Replay::Refuse => {
+                            let detail = "the answer to this key is kept, and this request may \
+                                          not have it";
+                            refusal(Problem::new(Code::ReplayRefused, detail), config)
+                        }
+                    };
+                    advertise(&mut response, config);
+                    return Poll::Ready(Ok(response));
                 }
             };
             state.set(next);
@@ -191,6 +238,7 @@ impl<S, E> Call<S, E> {
             shared,
         } = self;
         let fingerprint = shared.config.fingerprint_of(&parts, &body);
+        let remembered = shared.config.remembered(&parts);
         parts.extensions.insert(operation.clone());
         let config = Arc::clone(&shared);
         let work = move |handle: E::Handle| async move {
@@ -199,7 +247,11 @@ impl<S, E> Call<S, E> {
             respond(service, request, &config.config, E::GUARANTEE).await
         };
         let execution = shared.engine.execute(operation, fingerprint, work);
-        State::Running { execution, shared }
+        State::Running {
+            execution,
+            parts: remembered,
+            shared,
+        }
     }
 }
 
