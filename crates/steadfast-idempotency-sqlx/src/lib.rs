@@ -2,4 +2,4 @@
 
 mod sqlite;
 
-pub use sqlite::{SqliteStore, SqliteTx};
+pub use sqlite::{SqliteOutbox, SqliteStore, SqliteTx};

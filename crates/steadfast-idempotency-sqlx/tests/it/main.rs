@@ -6,4 +6,5 @@ mod contention;
 mod expiry;
 mod kill;
 mod ledger;
+mod outbox;
 mod protected;
