@@ -17,7 +17,10 @@ use crate::ledger::{Ledger, count, operation, payload};
 
 /// The other side: what arrived, with which key and bytes.
 #[derive(Clone, Default)]
-struct Peer(Arc<Mutex<Vec<(String, Vec<u8>)>>>);
+struct Peer(Arc<Mutex<Vec<Arrived>>>);
+
+/// A key and its bytes.
+type Arrived = (String, Vec<u8>);
 
 impl Peer {
     fn arrive(&self, dispatch: &Dispatch) {
@@ -26,7 +29,7 @@ impl Peer {
         self.0.lock().unwrap().push(arrived);
     }
 
-    fn arrived(&self) -> Vec<(String, Vec<u8>)> {
+    fn arrived(&self) -> Vec<Arrived> {
         self.0.lock().unwrap().clone()
     }
 }
