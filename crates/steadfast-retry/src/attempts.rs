@@ -196,8 +196,13 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
             Verdict::Rejected(_) => Ending::NotSent,
         });
         if let Verdict::Rejected(_) = verdict {
-            // A refusal of ours is no attempt: nothing was sent.
-            self.made -= u32::from(self.counted);
+            // A refusal of ours is no attempt, nor the repeat of one: nothing was sent.
+            match (self.counted, &mut self.history) {
+                (false, Some(history)) => {
+                    history.refusals_repeated = history.refusals_repeated.saturating_sub(1)
+                }
+                (counted, _) => self.made -= u32::from(counted),
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! What the retry layer promises, on a paused clock.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+mod admitted;
 mod answers;
 mod bodies;
 mod budget_layer;
