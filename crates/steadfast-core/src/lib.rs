@@ -19,6 +19,7 @@ pub mod grpc;
 pub mod hint;
 pub mod keyed;
 mod owner;
+mod owner_mark;
 mod precondition;
 mod random;
 mod ratio;
@@ -33,7 +34,7 @@ mod verdict;
 pub mod window;
 mod wire_timeout;
 
-pub use attempt_header::{AttemptHeader, OwnerMark, STEADFAST_ATTEMPT};
+pub use attempt_header::{AttemptHeader, STEADFAST_ATTEMPT};
 pub use backoff::{Backoff, Jitter};
 pub use budget::Budget;
 pub use call_state::{Attempt, CallKey, CallState, destination};
@@ -54,6 +55,7 @@ pub use event::{
 pub use failure::Failure;
 pub use hint::{Hint, HintSource, Hints, ResetUnit};
 pub use owner::{Owned, is_owned, own};
+pub use owner_mark::{Allowance, Owner, OwnerMark};
 pub use precondition::Preconditions;
 pub use random::{Draws, Random};
 pub use ratio::{InvalidRatio, Ratio};

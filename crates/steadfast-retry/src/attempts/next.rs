@@ -71,6 +71,7 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
         let mut ask = Ask::new(now);
         ask.throttled = brought.throttled;
         ask.criticality = opening.criticality;
+        ask.share = opening.share();
         let (terms, budget) = (opening.terms(config), opening.budget(config));
         let draws = &mut history.draws;
         let draw = || draws.get_or_insert_with(|| config.random.draws()).draw();

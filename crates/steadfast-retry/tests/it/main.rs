@@ -15,6 +15,7 @@ mod hints;
 mod limits;
 mod operation;
 mod owner;
+mod owner_split;
 mod readiness;
 mod reviewed;
 mod rules;
