@@ -17,6 +17,7 @@ mod failure;
 pub mod grpc;
 pub mod hint;
 pub mod keyed;
+pub mod order;
 mod owner;
 mod precondition;
 mod random;
@@ -51,6 +52,7 @@ pub use event::{
 };
 pub use failure::Failure;
 pub use hint::{Hint, HintSource, Hints, ResetUnit};
+pub use order::{LayerKind, Misordered};
 pub use owner::{Owned, is_owned, own};
 pub use precondition::Preconditions;
 pub use random::{Draws, Random};

@@ -2,6 +2,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::Request;
+use steadfast_core::order::ToldOnce;
 use tower_layer::Layer;
 
 use super::circuit::Circuit;
@@ -29,6 +30,7 @@ pub(super) struct Circuits {
     states: States<Door>,
     /// What an operator holds open or has disabled, which outlives its destination's being idle.
     held: Mutex<HashMap<Box<str>, Arc<Circuit>>>,
+    pub(super) misordered: ToldOnce,
 }
 
 impl BreakerLayer {
@@ -79,6 +81,7 @@ impl Circuits {
             one,
             states,
             held: Mutex::default(),
+            misordered: ToldOnce::new(),
         }
     }
 

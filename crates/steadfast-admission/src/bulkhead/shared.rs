@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::Request;
+use steadfast_core::order::ToldOnce;
 use steadfast_core::{
     AdmissionRefused, CallState, Deadline, Event, Reason, Safety, Subject, destination,
 };
@@ -16,17 +17,26 @@ use crate::{Mode, clock};
 pub(super) struct Shared {
     config: BulkheadConfig,
     gates: States<Gate>,
+    misordered: ToldOnce,
 }
 
 impl Shared {
     pub(super) fn new(config: BulkheadConfig) -> Self {
         let one = || gate(&config);
         let gates = States::new(config.scope(), config.max_keys(), config.idle(), one);
-        Self { config, gates }
+        Self {
+            config,
+            gates,
+            misordered: ToldOnce::new(),
+        }
     }
 
     pub(super) const fn config(&self) -> &BulkheadConfig {
         &self.config
+    }
+
+    pub(super) const fn misordered(&self) -> &ToldOnce {
+        &self.misordered
     }
 
     /// The places of the request's destination.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use http::{Request, Response};
 use steadfast_core::keyed::DEFAULT_IDLE;
+use steadfast_core::order::ToldOnce;
 use steadfast_core::{AdmissionRefused, CooldownBegan, Event, Hint, Reason};
 
 use super::CooldownConfig;
@@ -22,6 +23,7 @@ pub(super) struct Shared {
     /// Those that somebody set by hand: a destination that is forgotten and remembered again has
     /// the same one.
     by_hand: Mutex<HashMap<Box<str>, Arc<Pause>>>,
+    misordered: ToldOnce,
 }
 
 impl Shared {
@@ -33,11 +35,16 @@ impl Shared {
             config,
             pauses,
             by_hand: Mutex::default(),
+            misordered: ToldOnce::new(),
         }
     }
 
     pub(super) const fn config(&self) -> &CooldownConfig {
         &self.config
+    }
+
+    pub(super) const fn misordered(&self) -> &ToldOnce {
+        &self.misordered
     }
 
     /// The pause of the request's destination, and how long it lasts still.
