@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+pub mod manual;
+
 pub use steadfast_core::*;
 
 #[cfg(any(feature = "client", feature = "server"))]
