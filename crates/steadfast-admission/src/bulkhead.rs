@@ -84,6 +84,13 @@ pub struct Bulkhead<S> {
     shared: Arc<Shared>,
 }
 
+impl<S> Bulkhead<S> {
+    /// The service inside.
+    pub const fn get_ref(&self) -> &S {
+        &self.inner
+    }
+}
+
 /// What is known of a call besides its request.
 #[derive(Clone, Copy)]
 struct Ask {
@@ -120,6 +127,9 @@ where
 
     #[inline]
     fn call(&mut self, request: Request<B>) -> Self::Future {
+        if self.shared.config().mode() == Mode::Off {
+            return BulkheadFuture::calling(self.inner.call(request), None);
+        }
         let ask = Ask::of(&request);
         match self.shared.gate(&request).enter(ask.criticality) {
             Ok(permit) => BulkheadFuture::calling(self.hand_on(request), Some(permit)),

@@ -98,6 +98,13 @@ pub struct Cooldown<S> {
     shared: Arc<Shared>,
 }
 
+impl<S> Cooldown<S> {
+    /// The service inside.
+    pub const fn get_ref(&self) -> &S {
+        &self.inner
+    }
+}
+
 impl<S, B, R> Service<Request<B>> for Cooldown<S>
 where
     S: Service<Request<B>, Response = Response<R>, Error: Into<BoxError>> + Clone,
@@ -113,6 +120,9 @@ where
 
     #[inline]
     fn call(&mut self, request: Request<B>) -> Self::Future {
+        if self.shared.config().mode() == Mode::Off {
+            return CooldownFuture::calling(self.inner.call(request), None);
+        }
         let (pause, rest) = self.shared.of(&request);
         if let Some(rest) = rest {
             self.shared.tell_refused(&request, rest);
@@ -128,7 +138,7 @@ where
         let entered = enter(LayerKind::Cooldown);
         let call = self.inner.call(request);
         entered.tell(self.shared.config().observer(), self.shared.misordered());
-        CooldownFuture::calling(call, heard)
+        CooldownFuture::calling(call, Some(heard))
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::Request;
-use steadfast_core::destination;
+use steadfast_core::DestinationKey;
 use steadfast_core::keyed::Keyed;
 
 /// Which calls share one state of a layer.
@@ -55,7 +55,12 @@ impl<T> States<T> {
     ) -> Arc<T> {
         match &self.one {
             Some(one) => one.clone(),
-            None => self.of_name(name(request), now(), make),
+            None => {
+                let (uri, headers) = (request.uri(), request.headers());
+                let key = DestinationKey::of(uri, headers, request.extensions());
+                let make = || make(key.as_str());
+                self.keyed.get_or_insert_at(&key, now(), make)
+            }
         }
     }
 
@@ -77,11 +82,6 @@ impl<T> States<T> {
     pub(crate) fn len(&self) -> usize {
         self.keyed.len() + usize::from(self.one.is_some())
     }
-}
-
-/// The destination's name; empty where there is none.
-pub(crate) fn name<B>(request: &Request<B>) -> &str {
-    destination(request.uri(), request.headers(), request.extensions()).unwrap_or_default()
 }
 
 /// Hosts are the same in any case (RFC 3986 §3.2.2).

@@ -199,8 +199,9 @@ pub fn destination<'a>(
 ) -> Option<&'a str> {
     if let Some(authority) = uri.authority() {
         let text = authority.as_str();
-        let host = text.rsplit_once('@').map_or(text, |(_, host)| host);
-        return Some(host);
+        // Names are short: a plain loop is faster than a search that first aligns itself.
+        let userinfo = text.bytes().rposition(|byte| byte == b'@');
+        return Some(userinfo.map_or(text, |at| &text[at + 1..]));
     }
     if let Some(host) = headers
         .get(header::HOST)

@@ -2,13 +2,15 @@
 
 use std::borrow::Borrow;
 use std::fmt;
-use std::hash::{BuildHasher, Hash, RandomState};
+use std::hash::Hash;
 use std::num::NonZeroU32;
 use std::sync::{OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::DestinationKey;
 use crate::sync::Mutex;
 
+pub(crate) mod hash;
 mod lru;
 
 use lru::Lru;
@@ -54,7 +56,6 @@ pub const DEFAULT_IDLE: Duration = Duration::from_secs(5 * 60);
 pub struct Keyed<K, V> {
     max_keys: NonZeroU32,
     idle: Duration,
-    hasher: RandomState,
     origin: OnceLock<Instant>,
     /// A power of two of them.
     shards: Box<[Shard<K, V>]>,
@@ -109,7 +110,6 @@ impl<K, V> Keyed<K, V> {
         Self {
             max_keys,
             idle,
-            hasher: RandomState::new(),
             origin: OnceLock::new(),
             shards: shards.collect(),
         }
@@ -149,20 +149,35 @@ impl<K: Hash + Eq, V: Clone> Keyed<K, V> {
         Q: Hash + Eq + ToOwned<Owned: Into<K>> + ?Sized,
     {
         let is = |known: &K| known.borrow() == key;
-        self.get_or_insert_by(key, is, || key.to_owned().into(), now, make)
+        self.get_or_insert_hashed(hash::of(key), is, || key.to_owned().into(), now, make)
+    }
+
+    /// The value of a destination; see [`get_or_insert_with`](Self::get_or_insert_with).
+    #[inline]
+    pub fn get_or_insert_at(
+        &self,
+        destination: &DestinationKey<'_>,
+        now: Instant,
+        make: impl FnOnce() -> V,
+    ) -> V
+    where
+        K: Borrow<str> + for<'a> From<&'a str>,
+    {
+        let name = destination.as_str();
+        let is = |known: &K| known.borrow() == name;
+        self.get_or_insert_hashed(destination.hash(), is, || name.into(), now, make)
     }
 
     /// The same for a borrowed form that no `Borrow` can express: it must hash as `K` does.
-    pub(crate) fn get_or_insert_by(
+    pub(crate) fn get_or_insert_hashed(
         &self,
-        key: impl Hash,
+        hash: u64,
         is: impl Fn(&K) -> bool,
         to_owned: impl FnOnce() -> K,
         now: Instant,
         make: impl FnOnce() -> V,
     ) -> V {
-        let hash = self.hasher.hash_one(key);
-        let hash_of = |known: &K| self.hasher.hash_one(known);
+        let hash_of = |known: &K| hash::of(known);
         // The lower bits choose the place within a shard, and the uppermost ones its tag there.
         let shard = &self.shards[(hash >> 32) as usize & (self.shards.len() - 1)];
         let (now, idle) = (self.nanos(now), nanos(self.idle));

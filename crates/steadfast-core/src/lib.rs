@@ -10,6 +10,7 @@ mod context;
 mod deadline;
 pub mod decide;
 mod delivery;
+mod destination_key;
 mod elapsed;
 mod endpoint;
 mod event;
@@ -44,6 +45,7 @@ pub use context::{
 };
 pub use deadline::Deadline;
 pub use delivery::Delivery;
+pub use destination_key::DestinationKey;
 pub use elapsed::{Cut, Elapsed};
 pub use endpoint::{Endpoint, InvalidEndpoint};
 pub use event::{

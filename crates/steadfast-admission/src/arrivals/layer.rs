@@ -66,6 +66,13 @@ pub struct Arrivals<S> {
     shared: Arc<Shared>,
 }
 
+impl<S> Arrivals<S> {
+    /// The service inside.
+    pub const fn get_ref(&self) -> &S {
+        &self.inner
+    }
+}
+
 impl<S, B, R> Service<Request<B>> for Arrivals<S>
 where
     S: Service<Request<B>, Response = Response<R>>,
@@ -80,6 +87,9 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let Shared { config, share } = &*self.shared;
+        if config.mode == Mode::Off {
+            return ArrivalsFuture::serving(self.inner.call(request));
+        }
         let retry = is_retry(config, request.headers());
         if share.is_too_much(retry, clock::now()) {
             let enforced = config.mode == Mode::Enforced;

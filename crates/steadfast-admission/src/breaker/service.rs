@@ -25,6 +25,11 @@ impl<S> Breaker<S> {
     pub(super) const fn new(inner: S, circuits: Arc<Circuits>) -> Self {
         Self { inner, circuits }
     }
+
+    /// The service inside.
+    pub const fn get_ref(&self) -> &S {
+        &self.inner
+    }
 }
 
 impl<S, B, R> Service<Request<B>> for Breaker<S>
@@ -43,6 +48,9 @@ where
 
     #[inline]
     fn call(&mut self, request: Request<B>) -> Self::Future {
+        if self.circuits.config.mode == Mode::Off {
+            return BreakerFuture::calling(self.inner.call(request), Ticket::free());
+        }
         let circuit = self.circuits.of(&request);
         let ticket = match circuit.admit(crate::clock::now) {
             Ok(admitted) => Ticket::new(circuit, admitted),
@@ -50,7 +58,7 @@ where
                 self.tell(&request, refused);
                 match self.circuits.config.mode {
                     Mode::Enforced => return self.refuse(refused),
-                    Mode::Shadow => Ticket::free(),
+                    Mode::Shadow | Mode::Off => Ticket::free(),
                 }
             }
         };

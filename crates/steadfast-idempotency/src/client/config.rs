@@ -69,6 +69,13 @@ impl KeyConfig {
         }
     }
 
+    /// Sets the routes whose peers honour keys.
+    #[must_use]
+    pub fn with_routes(mut self, routes: Routes) -> Self {
+        self.routes = routes;
+        self
+    }
+
     /// Sets the name of the field that carries the key.
     #[must_use]
     pub fn with_header(mut self, header: HeaderName) -> Self {

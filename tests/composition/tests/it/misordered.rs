@@ -11,7 +11,7 @@ use steadfast::admission::breaker::BreakerConfig;
 use steadfast::admission::bulkhead::BulkheadConfig;
 use steadfast::admission::cooldown::CooldownConfig;
 use steadfast::admission::fallback::Fell;
-use steadfast::admission::{BreakerLayer, BulkheadLayer, CooldownLayer, FallbackLayer};
+use steadfast::admission::{BreakerLayer, BulkheadLayer, CooldownLayer, FallbackLayer, Mode};
 use steadfast::deadline::{AttemptTimeoutLayer, BodyTimeoutLayer, CallLimitLayer, PropagateLayer};
 use steadfast::idempotency::client::{KeyConfig, KeyLayer, Routes};
 use steadfast::order::apart;
@@ -249,6 +249,23 @@ async fn later_attempts_and_what_they_call_tell_nothing() {
     });
     call(&stacked(&LayerKind::ALL, &told, peer.boxed_clone())).await;
     assert_eq!(calls.load(Ordering::Relaxed), 2);
+    assert_eq!(told.pairs(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_layer_that_is_off_stands_nowhere() {
+    let told = Told::default();
+    let off = BreakerConfig::default()
+        .with_mode(Mode::Off)
+        .with_observer(told.clone());
+    let off = Any::Breaker(BreakerLayer::new(off));
+    call(&off.around(stacked(&[LayerKind::Retry], &told, peer()))).await;
+    call(&stacked(
+        &[LayerKind::AttemptTimeout],
+        &told,
+        off.around(peer()),
+    ))
+    .await;
     assert_eq!(told.pairs(), []);
 }
 
