@@ -176,14 +176,18 @@ const WRONG_ABOVE: [u16; LayerKind::ALL.len()] = {
 const fn harm(outer: LayerKind, inner: LayerKind) -> Option<&'static str> {
     Some(match (inner, outer) {
         (Fallback, CallLimit) => "a call whose time is over is not answered",
+        (Fallback, Key) => "a call that lacks its key is not answered",
         (Fallback, Retry) => "it sees attempts, and its answer looks like the peer's to the loop",
         (Fallback, Cooldown | Bulkhead) => "the refusals further out are not answered",
         (Fallback, Breaker) => "its answers are counted as the peer's, and refusals have none",
         (Fallback, AttemptTimeout) => "an attempt whose time is over is not answered",
+        (Fallback, Propagate) => "an attempt without time to tell is not answered",
 
         (CallLimit, Retry) => "each attempt gets the whole time again",
         (CallLimit, Bulkhead) => "the wait for a place is not part of the call's time",
-        (CallLimit, AttemptTimeout) => "the time of an attempt bounds the whole call",
+        (CallLimit, AttemptTimeout) => {
+            "the shorter time ends the call, and the peer may be told the longer"
+        }
         (CallLimit, BodyTimeout) => "a gRPC stream does not end with the call",
         (CallLimit, Propagate) => "the peer is not told the call's time",
 
@@ -196,7 +200,7 @@ const fn harm(outer: LayerKind, inner: LayerKind) -> Option<&'static str> {
         (Retry, BodyTimeout) => "what the loop itself reads of an answer may be silent",
         (Retry, Propagate) => "every attempt tells the peer what the first one had",
 
-        (Cooldown, Bulkhead) => "calls that a pause refuses wait for a place first",
+        (Cooldown, Breaker) => "a refusal tells the circuit's time, and not the peer's",
 
         (Bulkhead, Breaker) => "the wait for a place makes the peer look slow",
         (Bulkhead, AttemptTimeout) => "the wait for a place is taken from the attempt's time",

@@ -298,7 +298,7 @@ async fn one_layer_value_tells_once_for_all_services_that_it_makes() {
         (LayerKind::AttemptTimeout, LayerKind::Retry),
         (LayerKind::AttemptTimeout, LayerKind::Breaker),
         (LayerKind::AttemptTimeout, LayerKind::Bulkhead),
-        (LayerKind::Bulkhead, LayerKind::Cooldown),
+        (LayerKind::Breaker, LayerKind::Cooldown),
         (LayerKind::AttemptTimeout, LayerKind::Fallback),
     ] {
         let told = Told::default();
