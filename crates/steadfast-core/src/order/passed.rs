@@ -4,43 +4,65 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{LayerKind, Misordered};
+use super::{LayerKind, Misordered, WRONG_ABOVE};
 use crate::{Event, Observe};
 
 thread_local! {
-    static PASSED: Cell<Passed> = const { Cell::new(Passed::NOTHING) };
+    static PASSED: Cell<Passed> = const { Cell::new(Passed(0)) };
 }
 
 /// The layers that are handing a call on, and the first wrong pair among them and further in that
-/// nobody has told of yet.
+/// nobody has told of yet: one word, since every layer of every call writes it.
 #[derive(Clone, Copy)]
-struct Passed {
-    layers: u16,
-    found: Option<Misordered>,
-}
+struct Passed(u32);
 
 impl Passed {
-    const NOTHING: Self = Self {
-        layers: 0,
-        found: None,
-    };
+    /// The bits of the layers; above them the pair, its inner layer first. No pair is 0, since a
+    /// layer inside which another is misplaced is not the first of all.
+    const LAYERS: u32 = 0xffff;
 
     /// The call goes into this layer too.
+    #[inline]
     const fn into(self, layer: LayerKind) -> Self {
+        let bit = layer.bit();
+        if (self.0 & (WRONG_ABOVE[layer as usize] | bit) as u32) == 0 {
+            return Self(self.0 | bit as u32);
+        }
+        self.into_another_or_wrong(layer)
+    }
+
+    #[cold]
+    const fn into_another_or_wrong(self, layer: LayerKind) -> Self {
+        let (layers, bit) = (self.0 as u16, layer.bit());
         // A second one is another stack's: what is above it has its own order.
-        if self.layers & layer.bit() != 0 {
-            return Self {
-                layers: layer.bit(),
-                found: self.found,
-            };
+        if layers & bit != 0 {
+            return Self(self.0 & !Self::LAYERS | bit as u32);
         }
-        Self {
-            layers: self.layers | layer.bit(),
-            found: match self.found {
-                None => Misordered::first(self.layers, layer),
-                found => found,
-            },
+        match (self.found(), Misordered::first(layers, layer)) {
+            (None, Some(pair)) => {
+                let found = (pair.outer as u32) << 20 | (pair.inner as u32) << 16;
+                Self(self.0 | bit as u32 | found)
+            }
+            _ => Self(self.0 | bit as u32),
         }
+    }
+
+    #[inline]
+    const fn has_found(self) -> bool {
+        self.0 & !Self::LAYERS != 0
+    }
+
+    const fn found(self) -> Option<Misordered> {
+        let (outer, inner) = (self.0 >> 20, self.0 >> 16 & 0xf);
+        Misordered::of(
+            LayerKind::ALL[outer as usize],
+            LayerKind::ALL[inner as usize],
+        )
+    }
+
+    /// The same layers, and nothing found.
+    const fn told(self) -> Self {
+        Self(self.0 & Self::LAYERS)
     }
 }
 
@@ -75,7 +97,7 @@ pub fn enter(layer: LayerKind) -> Entered {
     let before = PASSED.get();
     PASSED.set(before.into(layer));
     Entered {
-        layers: before.layers,
+        layers: before.0 & Passed::LAYERS,
         here: PhantomData,
     }
 }
@@ -90,14 +112,15 @@ pub fn apart<R>(work: impl FnOnce() -> R) -> R {
             PASSED.set(self.0);
         }
     }
-    let _before = Before(PASSED.replace(Passed::NOTHING));
+    let _before = Before(PASSED.replace(Passed(0)));
     work()
 }
 
 /// The time that a call spends below a layer; see [`enter`].
 #[derive(Debug)]
 pub struct Entered {
-    layers: u16,
+    // Above this one.
+    layers: u32,
     // Of this thread: it must not go to another.
     here: PhantomData<*const ()>,
 }
@@ -108,9 +131,17 @@ impl Entered {
     /// out may have one.
     #[inline]
     pub fn tell(self, observer: Option<&dyn Observe>, told: &ToldOnce) {
-        if let (Some(pair), Some(observer)) = (PASSED.get().found, observer) {
-            drop(self);
-            told.tell(pair, observer);
+        if let (true, Some(observer)) = (PASSED.get().has_found(), observer) {
+            self.tell_found(observer, told);
+        }
+    }
+
+    #[cold]
+    fn tell_found(self, observer: &dyn Observe, told: &ToldOnce) {
+        let passed = PASSED.replace(PASSED.get().told());
+        drop(self);
+        if let (Some(pair), false) = (passed.found(), told.0.swap(true, Ordering::Relaxed)) {
+            observer.observe(&Event::LayersMisordered(pair));
         }
     }
 }
@@ -118,13 +149,10 @@ impl Entered {
 impl Drop for Entered {
     #[inline]
     fn drop(&mut self) {
-        let found = match self.layers {
-            0 => None,
-            _ => PASSED.get().found,
-        };
-        PASSED.set(Passed {
-            layers: self.layers,
-            found,
+        // What was found is for those further out, if there are any.
+        PASSED.set(match self.layers {
+            0 => Passed(0),
+            above => Passed(above | PASSED.get().0 & !Passed::LAYERS),
         });
     }
 }
@@ -137,18 +165,6 @@ impl ToldOnce {
     /// One that has not.
     pub const fn new() -> Self {
         Self(AtomicBool::new(false))
-    }
-
-    #[cold]
-    fn tell(&self, pair: Misordered, observer: &dyn Observe) {
-        let passed = PASSED.get();
-        PASSED.set(Passed {
-            found: None,
-            ..passed
-        });
-        if !self.0.swap(true, Ordering::Relaxed) {
-            observer.observe(&Event::LayersMisordered(pair));
-        }
     }
 }
 
