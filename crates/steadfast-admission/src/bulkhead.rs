@@ -55,6 +55,7 @@ mod body;
 mod config;
 mod future;
 mod gate;
+mod gates;
 mod handle;
 mod layer;
 mod machine;
@@ -131,7 +132,7 @@ where
             return BulkheadFuture::calling(self.inner.call(request), None);
         }
         let ask = Ask::of(&request);
-        match self.shared.gate(&request).enter(ask.criticality) {
+        match self.shared.gates.of(&request).enter(ask.criticality) {
             Ok(permit) => BulkheadFuture::calling(self.hand_on(request), Some(permit)),
             Err(gate) => self.find_no_place(request, gate, ask),
         }

@@ -37,7 +37,7 @@ mod wire_timeout;
 pub use attempt_header::{AttemptHeader, OwnerMark, STEADFAST_ATTEMPT};
 pub use backoff::{Backoff, Jitter};
 pub use budget::Budget;
-pub use call_state::{Attempt, CallKey, CallState, destination};
+pub use call_state::{Attempt, CallKey, CallState, destination, destination_of};
 pub use chain::{Chain, chain, downcast_ref};
 pub use classify::{Answer, Classify, DefaultClassify, delivery_of_status};
 pub use context::{

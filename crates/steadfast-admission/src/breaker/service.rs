@@ -8,7 +8,7 @@ use steadfast_core::{AdmissionRefused, BoxError, Event, LayerKind, Reason, Rejec
 use tower_service::Service;
 
 use super::circuit::Refused;
-use super::layer::Circuits;
+use super::circuits::Circuits;
 use super::ticket::Ticket;
 use super::{BreakerBody, BreakerFuture};
 use crate::Mode;
@@ -51,9 +51,9 @@ where
         if self.circuits.config.mode == Mode::Off {
             return BreakerFuture::calling(self.inner.call(request), Ticket::free());
         }
-        let circuit = self.circuits.of(&request);
-        let ticket = match circuit.admit(crate::clock::now) {
-            Ok(admitted) => Ticket::new(circuit, admitted),
+        let door = self.circuits.of(&request);
+        let ticket = match door.circuit.admit(crate::clock::now) {
+            Ok(admitted) => Ticket::new(door, admitted),
             Err(refused) => {
                 self.tell(&request, refused);
                 match self.circuits.config.mode {
