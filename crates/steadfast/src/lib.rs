@@ -10,6 +10,7 @@ mod human;
 
 #[cfg(all(feature = "toml", any(feature = "client", feature = "server")))]
 pub use file_error::PolicyFileError;
+pub mod manual;
 #[cfg(feature = "server")]
 pub mod server;
 

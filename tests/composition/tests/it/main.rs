@@ -12,6 +12,8 @@ mod field_cases;
 mod hints;
 mod killed_client;
 mod lost_replies;
+mod manual;
+mod misordered;
 mod one_key;
 mod one_shot;
 mod payments;
