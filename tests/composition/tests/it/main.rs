@@ -14,6 +14,7 @@ mod killed_client;
 mod lost_replies;
 mod one_key;
 mod one_shot;
+mod pairs;
 mod payments;
 mod sockets_amplified;
 mod sockets_bodies;

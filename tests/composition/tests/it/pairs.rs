@@ -1,0 +1,48 @@
+//! What each order of two layers means: every pair, both ways, on a paused clock.
+//!
+//! `PAIRS.md` beside this crate's manifest is the table of it, for users; `table` keeps the two
+//! together.
+
+/// These layers, the outermost first, around this service.
+macro_rules! stack {
+    ($($layer:expr),+; $service:expr) => {
+        tower::ServiceBuilder::new()$(.layer($layer))+.service($service.clone())
+    };
+}
+
+/// The same statements over the same two layers in one order and in the other, each made anew.
+macro_rules! in_both_orders {
+    (
+        $(let $name:ident = $made:expr;)+
+        stack!($a:expr, $b:expr; $service:expr) => |$stack:ident| $check:block
+    ) => {
+        {
+            $(let $name = $made;)+
+            let $stack = stack!($a, $b; $service);
+            $check
+        }
+        {
+            $(let $name = $made;)+
+            let $stack = stack!($b, $a; $service);
+            $check
+        }
+    };
+}
+
+mod asked;
+mod attempt_timeout;
+mod body_timeout;
+mod breaker;
+mod budget;
+mod bulkhead;
+mod call_limit;
+mod cooldown;
+mod fallback;
+mod hint;
+mod key;
+mod layers;
+mod peer;
+mod retry;
+mod server;
+mod table;
+mod till;
