@@ -12,6 +12,7 @@ mod field_cases;
 mod hints;
 mod killed_client;
 mod lost_replies;
+mod matrix;
 mod one_key;
 mod one_shot;
 mod pairs;

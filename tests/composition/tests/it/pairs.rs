@@ -29,7 +29,7 @@ macro_rules! in_both_orders {
     };
 }
 
-mod asked;
+pub(crate) mod asked;
 mod attempt_timeout;
 mod body_timeout;
 mod breaker;
@@ -40,9 +40,9 @@ mod cooldown;
 mod fallback;
 mod hint;
 mod key;
-mod layers;
-mod peer;
+pub(crate) mod layers;
+pub(crate) mod peer;
 mod retry;
-mod server;
+pub(crate) mod server;
 mod table;
-mod till;
+pub(crate) mod till;

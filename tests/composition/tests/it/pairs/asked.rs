@@ -16,10 +16,10 @@ use tokio::time::Instant;
 use tower::{Service, ServiceExt};
 
 /// The head of an answer whose body was read to its end, or what went wrong.
-pub(super) type Ended = Result<response::Parts, BoxError>;
+pub(crate) type Ended = Result<response::Parts, BoxError>;
 
 /// Any stack of layers.
-pub(super) trait Stack {
+pub(crate) trait Stack {
     /// Asks, and reads the answer to its end.
     fn ask(&self, request: Request<Full<Bytes>>) -> Pin<Box<dyn Future<Output = Ended> + Send>>;
 
@@ -48,23 +48,23 @@ where
     }
 }
 
-pub(super) fn get() -> Request<Full<Bytes>> {
+pub(crate) fn get() -> Request<Full<Bytes>> {
     marked(1)
 }
 
 /// An attempt that its caller says is the n-th.
-pub(super) fn marked(attempt: u32) -> Request<Full<Bytes>> {
+pub(crate) fn marked(attempt: u32) -> Request<Full<Bytes>> {
     let request = Request::get("http://a.example/").header("x-envoy-attempt-count", attempt);
     request.body(Full::default()).unwrap()
 }
 
-pub(super) fn post() -> Request<Full<Bytes>> {
+pub(crate) fn post() -> Request<Full<Bytes>> {
     let request = Request::post("http://a.example/charges").header("x-envoy-attempt-count", 1);
     request.body(Full::default()).unwrap()
 }
 
 /// This request, to be answered in so long.
-pub(super) fn due(time: Duration, mut request: Request<Full<Bytes>>) -> Request<Full<Bytes>> {
+pub(crate) fn due(time: Duration, mut request: Request<Full<Bytes>>) -> Request<Full<Bytes>> {
     let deadline = Deadline::after(Instant::now().into_std(), time);
     CallState::edit(request.extensions_mut(), |state| {
         state.tighten_deadline(deadline);
@@ -72,12 +72,12 @@ pub(super) fn due(time: Duration, mut request: Request<Full<Bytes>>) -> Request<
     request
 }
 
-pub(super) fn status(ended: Ended) -> u16 {
+pub(crate) fn status(ended: Ended) -> u16 {
     ended.unwrap().status.as_u16()
 }
 
 /// Why a call ended: as its report says, or the layer that refused it.
-pub(super) fn reason(ended: &Ended) -> Option<Reason> {
+pub(crate) fn reason(ended: &Ended) -> Option<Reason> {
     match ended {
         Ok(head) => head.extensions.get::<Report>()?.reason,
         Err(error) => match Failure::find(&**error) {
@@ -88,25 +88,25 @@ pub(super) fn reason(ended: &Ended) -> Option<Reason> {
 }
 
 /// What cut a call or a body short.
-pub(super) fn cut(ended: &Ended) -> Option<Cut> {
+pub(crate) fn cut(ended: &Ended) -> Option<Cut> {
     let error = ended.as_ref().err()?;
     Elapsed::find(&**error).map(Elapsed::cut)
 }
 
 /// What a fallback stood in for.
-pub(super) fn stood_in_for(ended: &Ended) -> Option<Reason> {
+pub(crate) fn stood_in_for(ended: &Ended) -> Option<Reason> {
     let head = ended.as_ref().ok()?;
     head.extensions.get::<FellBackFrom>().map(|from| from.0)
 }
 
 /// The hint that a layer left at the answer.
-pub(super) fn hint(ended: &Ended) -> Option<Duration> {
+pub(crate) fn hint(ended: &Ended) -> Option<Duration> {
     let head = ended.as_ref().ok()?;
     head.extensions.get::<Hint>().and_then(|hint| hint.wait())
 }
 
 /// When a refusal says that a call may be let through.
-pub(super) fn retry_in(ended: &Ended) -> Option<Duration> {
+pub(crate) fn retry_in(ended: &Ended) -> Option<Duration> {
     let error = ended.as_ref().err()?;
     Rejected::find(&**error).and_then(Rejected::retry_in)
 }

@@ -19,17 +19,17 @@ use steadfast::{Backoff, CircuitState, Hints, Reason, ResetUnit};
 
 use super::till::Till;
 
-pub(super) const SECOND: Duration = Duration::from_secs(1);
+pub(crate) const SECOND: Duration = Duration::from_secs(1);
 /// The header in which an attempt is told its time.
-pub(super) const TIME: &str = "x-envoy-expected-rq-timeout-ms";
-pub(super) const KEY: &str = "idempotency-key";
+pub(crate) const TIME: &str = "x-envoy-expected-rq-timeout-ms";
+pub(crate) const KEY: &str = "idempotency-key";
 
 /// The user's answer for one reason: 203, to be known by.
-pub(super) fn fallback(reason: Reason) -> FallbackLayer<fn(&Fell<'_>) -> Response<Bytes>> {
+pub(crate) fn fallback(reason: Reason) -> FallbackLayer<fn(&Fell<'_>) -> Response<Bytes>> {
     fallback_for([reason])
 }
 
-pub(super) fn fallback_for<const N: usize>(
+pub(crate) fn fallback_for<const N: usize>(
     reasons: [Reason; N],
 ) -> FallbackLayer<fn(&Fell<'_>) -> Response<Bytes>> {
     FallbackLayer::new(reasons, |_| {
@@ -39,17 +39,17 @@ pub(super) fn fallback_for<const N: usize>(
     })
 }
 
-pub(super) fn call_limit(time: Duration) -> CallLimitLayer {
+pub(crate) fn call_limit(time: Duration) -> CallLimitLayer {
     CallLimitLayer::new(time)
 }
 
 /// Puts a key on every POST.
-pub(super) fn key() -> KeyLayer {
+pub(crate) fn key() -> KeyLayer {
     KeyLayer::new(key_config())
 }
 
 /// Refuses every POST that brings no key.
-pub(super) fn explicit_key() -> KeyLayer {
+pub(crate) fn explicit_key() -> KeyLayer {
     KeyLayer::new(key_config().with_source(KeySource::RequireExplicit))
 }
 
@@ -58,11 +58,11 @@ fn key_config() -> KeyConfig {
 }
 
 /// Three attempts, a second apart, from a budget that is never empty.
-pub(super) fn retry() -> RetryLayer {
+pub(crate) fn retry() -> RetryLayer {
     RetryLayer::new(retry_config())
 }
 
-pub(super) fn retry_config() -> RetryConfig {
+pub(crate) fn retry_config() -> RetryConfig {
     let backoff = Backoff::default().with_base(SECOND).with_cap(SECOND);
     RetryConfig::new()
         .with_backoff(backoff.with_jitter(Jitter::None))
@@ -70,67 +70,67 @@ pub(super) fn retry_config() -> RetryConfig {
 }
 
 /// Below a loop whose attempts are told by a header.
-pub(super) fn budget(till: &Till) -> BudgetLayer {
+pub(crate) fn budget(till: &Till) -> BudgetLayer {
     BudgetLayer::new(till.clone()).with_mark(AttemptMark::EnvoyAttemptCount)
 }
 
-pub(super) fn cooldown() -> CooldownLayer {
+pub(crate) fn cooldown() -> CooldownLayer {
     CooldownLayer::new(CooldownConfig::default())
 }
 
 /// One place, and nobody may wait.
-pub(super) fn bulkhead() -> BulkheadLayer {
+pub(crate) fn bulkhead() -> BulkheadLayer {
     BulkheadLayer::new(BulkheadConfig::default().with_limit(NonZeroU32::MIN))
 }
 
 /// One place, for which a call may wait so long.
-pub(super) fn queue(wait: Duration) -> BulkheadLayer {
+pub(crate) fn queue(wait: Duration) -> BulkheadLayer {
     let config = BulkheadConfig::default().with_limit(NonZeroU32::MIN);
     BulkheadLayer::new(config.with_max_wait(wait))
 }
 
 /// Opens at the first failure, for five seconds.
-pub(super) fn breaker() -> BreakerLayer {
+pub(crate) fn breaker() -> BreakerLayer {
     BreakerLayer::new(breaker_config())
 }
 
-pub(super) fn breaker_config() -> BreakerConfig {
+pub(crate) fn breaker_config() -> BreakerConfig {
     let open = Backoff::default().with_base(5 * SECOND);
     BreakerConfig::default()
         .with_consecutive_failures(NonZeroU32::MIN)
         .with_open(open.with_cap(60 * SECOND).with_jitter(Jitter::None))
 }
 
-pub(super) fn state(breaker: &BreakerLayer) -> CircuitState {
+pub(crate) fn state(breaker: &BreakerLayer) -> CircuitState {
     breaker.handle().state("a.example")
 }
 
-pub(super) fn in_flight(bulkhead: &BulkheadLayer) -> usize {
+pub(crate) fn in_flight(bulkhead: &BulkheadLayer) -> usize {
     bulkhead.handle().in_flight("a.example")
 }
 
 /// Reads what every layer reads.
-pub(super) fn hint_layer() -> HintLayer {
+pub(crate) fn hint_layer() -> HintLayer {
     HintLayer::default()
 }
 
 /// Reads a header that only this layer was told of.
-pub(super) fn taught() -> HintLayer {
+pub(crate) fn taught() -> HintLayer {
     let name = HeaderName::from_static(TAUGHT);
     HintLayer::new(Hints::default().with_reset(name, ResetUnit::DeltaSeconds))
 }
 
 /// The header that only [`taught`] reads.
-pub(super) const TAUGHT: &str = "x-come-back";
+pub(crate) const TAUGHT: &str = "x-come-back";
 
-pub(super) fn attempt_timeout(time: Duration) -> AttemptTimeoutLayer {
+pub(crate) fn attempt_timeout(time: Duration) -> AttemptTimeoutLayer {
     AttemptTimeoutLayer::new(time)
 }
 
-pub(super) fn body_timeout(idle: Duration) -> BodyTimeoutLayer {
+pub(crate) fn body_timeout(idle: Duration) -> BodyTimeoutLayer {
     BodyTimeoutLayer::default().with_idle(idle)
 }
 
-pub(super) fn propagate() -> PropagateLayer {
+pub(crate) fn propagate() -> PropagateLayer {
     PropagateLayer::default()
 }

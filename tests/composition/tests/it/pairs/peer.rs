@@ -14,7 +14,7 @@ use tower::Service;
 
 /// What it does with one attempt.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Does {
+pub(crate) enum Does {
     /// Answers with this status.
     Says(u16),
     /// Answers with this status and this header.
@@ -33,7 +33,7 @@ pub(super) enum Does {
 
 /// Does one thing after the other, and the last of them for ever.
 #[derive(Clone, Debug)]
-pub(super) struct Peer(Arc<Mutex<State>>);
+pub(crate) struct Peer(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
@@ -42,7 +42,7 @@ struct State {
 }
 
 impl Peer {
-    pub(super) fn new(list: impl IntoIterator<Item = Does>) -> Self {
+    pub(crate) fn new(list: impl IntoIterator<Item = Does>) -> Self {
         Self(Arc::new(Mutex::new(State {
             list: list.into_iter().collect(),
             heads: Vec::new(),
@@ -50,12 +50,12 @@ impl Peer {
     }
 
     /// How many attempts arrived.
-    pub(super) fn calls(&self) -> usize {
+    pub(crate) fn calls(&self) -> usize {
         self.0.lock().unwrap().heads.len()
     }
 
     /// What each attempt said in this header, and nothing where it was not there.
-    pub(super) fn told(&self, header: &str) -> Vec<String> {
+    pub(crate) fn told(&self, header: &str) -> Vec<String> {
         let said = |head: &request::Parts| {
             let value = head.headers.get(header);
             value.map_or_else(String::new, |value| value.to_str().unwrap().to_owned())

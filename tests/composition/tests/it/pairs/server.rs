@@ -30,22 +30,22 @@ mod idempotency;
 mod ledger;
 mod readiness;
 
-pub(super) use ledger::{Ledger, charge};
+pub(crate) use ledger::{Ledger, charge};
 
-pub(super) const SECOND: Duration = Duration::from_secs(1);
+pub(crate) const SECOND: Duration = Duration::from_secs(1);
 /// The header in which a caller says how long it waits.
-pub(super) const TIME: &str = "x-envoy-expected-rq-timeout-ms";
+pub(crate) const TIME: &str = "x-envoy-expected-rq-timeout-ms";
 
 /// Counts, for all clones.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Count(Arc<AtomicUsize>);
+pub(crate) struct Count(Arc<AtomicUsize>);
 
 impl Count {
-    pub(super) fn one(&self) {
+    pub(crate) fn one(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn get(&self) -> usize {
+    pub(crate) fn get(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -56,10 +56,10 @@ macro_rules! around {
     ($layer:expr; $app:expr) => { $app.layer($layer) };
     ($layer:expr, $($inner:expr),+; $app:expr) => { around!($($inner),+; $app).layer($layer) };
 }
-pub(super) use around;
+pub(crate) use around;
 
 /// A handler that takes so long for an answer that is worth compressing; and how many ran.
-pub(super) fn app(takes: Duration) -> (Router, Count) {
+pub(crate) fn app(takes: Duration) -> (Router, Count) {
     let runs = Count::default();
     let count = runs.clone();
     let handler = move || {
@@ -72,61 +72,61 @@ pub(super) fn app(takes: Duration) -> (Router, Count) {
     (Router::new().route("/", any(handler)), runs)
 }
 
-pub(super) fn get() -> Request {
+pub(crate) fn get() -> Request {
     Request::get("/").body(Body::empty()).unwrap()
 }
 
 /// A request whose caller waits so long.
-pub(super) fn waiting(millis: u64) -> Request {
+pub(crate) fn waiting(millis: u64) -> Request {
     with(TIME, &millis.to_string(), get())
 }
 
 /// A request that its caller sends again.
-pub(super) fn again(request: Request) -> Request {
+pub(crate) fn again(request: Request) -> Request {
     with("steadfast-attempt", "2/3", request)
 }
 
-pub(super) fn with(name: &'static str, value: &str, mut request: Request) -> Request {
+pub(crate) fn with(name: &'static str, value: &str, mut request: Request) -> Request {
     let value = value.parse().unwrap();
     request.headers_mut().insert(name, value);
     request
 }
 
-pub(super) async fn ask(app: &Router, request: Request) -> Response<Bytes> {
+pub(crate) async fn ask(app: &Router, request: Request) -> Response<Bytes> {
     let (head, body) = app.clone().oneshot(request).await.unwrap().into_parts();
     Response::from_parts(head, body.collect().await.unwrap().to_bytes())
 }
 
 /// Whether an answer is arrivals' "do not come again".
-pub(super) fn is_sent_away<B>(answer: &Response<B>) -> bool {
+pub(crate) fn is_sent_away<B>(answer: &Response<B>) -> bool {
     let said = answer.headers().get("x-should-retry");
     answer.status() == 503 && said.is_some_and(|said| said == "false")
 }
 
-pub(super) fn is_replay<B>(answer: &Response<B>) -> bool {
+pub(crate) fn is_replay<B>(answer: &Response<B>) -> bool {
     answer.headers().contains_key("idempotent-replayed")
 }
 
-pub(super) fn is_compressed<B>(answer: &Response<B>) -> bool {
+pub(crate) fn is_compressed<B>(answer: &Response<B>) -> bool {
     answer.headers().contains_key("content-encoding")
 }
 
-pub(super) fn deadline() -> InboundDeadlineLayer {
+pub(crate) fn deadline() -> InboundDeadlineLayer {
     InboundDeadlineLayer::new(InboundConfig::new())
 }
 
 /// Sends the retries away that are more than half of at least two.
-pub(super) fn arrivals() -> ArrivalsLayer {
+pub(crate) fn arrivals() -> ArrivalsLayer {
     let config = ArrivalsConfig::new().with_share(Ratio::percent(50).unwrap());
     ArrivalsLayer::new(config.with_minimum(2.try_into().unwrap()))
 }
 
-pub(super) fn compression() -> CompressionLayer {
+pub(crate) fn compression() -> CompressionLayer {
     CompressionLayer::new()
 }
 
 /// 408 after so long.
-pub(super) fn timeout(time: Duration) -> TimeoutLayer {
+pub(crate) fn timeout(time: Duration) -> TimeoutLayer {
     TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, time)
 }
 
@@ -138,11 +138,11 @@ macro_rules! trace {
         tower_http::trace::TraceLayer::new_for_http().on_response(saw)
     }};
 }
-pub(super) use trace;
+pub(crate) use trace;
 
 /// Who calls, as authentication found out.
 #[derive(Clone, Debug)]
-pub(super) struct Account(String);
+pub(crate) struct Account(pub(crate) String);
 
 /// Knows callers by a header, and refuses nobody.
 macro_rules! authentication {
@@ -159,4 +159,4 @@ macro_rules! authentication {
         })
     }};
 }
-pub(super) use authentication;
+pub(crate) use authentication;

@@ -7,13 +7,13 @@ use steadfast::budget::{Ask, Budget, Ending, Permit, Sending};
 
 /// Open or closed to retries; its clones are one.
 #[derive(Clone, Debug)]
-pub(super) struct Till {
+pub(crate) struct Till {
     open: bool,
     told: Arc<Mutex<Vec<(Sending, Ending)>>>,
 }
 
 impl Till {
-    pub(super) fn open() -> Self {
+    pub(crate) fn open() -> Self {
         Self {
             open: true,
             told: Arc::default(),
@@ -21,7 +21,7 @@ impl Till {
     }
 
     /// It has nothing for retries.
-    pub(super) fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self {
             open: false,
             told: Arc::default(),
@@ -30,7 +30,7 @@ impl Till {
 
     /// How the attempts ended that went out, in order: what was refused further below is not among
     /// them, and has cost nothing.
-    pub(super) fn told(&self) -> Vec<Ending> {
+    pub(crate) fn told(&self) -> Vec<Ending> {
         let told = self.told.lock().unwrap();
         let endings = told.iter().map(|(_, ending)| *ending);
         endings

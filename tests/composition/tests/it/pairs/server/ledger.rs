@@ -17,27 +17,27 @@ use tokio::sync::Semaphore;
 use super::{Account, Count, SECOND};
 
 /// A ledger in a file of its own, its handler, and the layer that protects it.
-pub(in crate::pairs) struct Ledger {
+pub(crate) struct Ledger {
     store: SqliteStore,
     layer: IdempotencyLayer<SqliteStore>,
     /// A charge takes one of these before it answers.
-    pub(in crate::pairs) may_answer: Arc<Semaphore>,
+    pub(crate) may_answer: Arc<Semaphore>,
     /// And puts one of these there when it has had its effect.
     charged: Arc<Semaphore>,
-    pub(in crate::pairs) runs: Count,
+    pub(crate) runs: Count,
     _directory: tempfile::TempDir,
 }
 
 impl Ledger {
     /// One whose charges answer at once.
-    pub(in crate::pairs) async fn open() -> Self {
+    pub(crate) async fn open() -> Self {
         let ledger = Self::whose_charges_wait().await;
         ledger.may_answer.add_permits(1_000);
         ledger
     }
 
     /// One whose charges have their effect, and answer when they may.
-    pub(in crate::pairs) async fn whose_charges_wait() -> Self {
+    pub(crate) async fn whose_charges_wait() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(Path::join(directory.path(), "ledger.db"))
             .await
@@ -60,12 +60,12 @@ impl Ledger {
         }
     }
 
-    pub(in crate::pairs) fn layer(&self) -> IdempotencyLayer<SqliteStore> {
+    pub(crate) fn layer(&self) -> IdempotencyLayer<SqliteStore> {
         self.layer.clone()
     }
 
     /// The handler alone.
-    pub(in crate::pairs) fn app(&self) -> Router {
+    pub(crate) fn app(&self) -> Router {
         let (runs, charged) = (self.runs.clone(), self.charged.clone());
         let may_answer = self.may_answer.clone();
         let charge = move |mut tx: Transaction<SqliteTx>| async move {
@@ -82,14 +82,14 @@ impl Ledger {
     }
 
     /// An app that knows its caller already, with these layers around it.
-    pub(in crate::pairs) fn known(app: Router) -> Router {
+    pub(crate) fn known(app: Router) -> Router {
         app.layer(map_request(async |mut request: Request| {
             request.extensions_mut().insert(Account("a".to_owned()));
             request
         }))
     }
 
-    pub(in crate::pairs) async fn charges(&self) -> i64 {
+    pub(crate) async fn charges(&self) -> i64 {
         sqlx::query_scalar("SELECT count(*) FROM charge")
             .fetch_one(self.store.reader())
             .await
@@ -97,19 +97,19 @@ impl Ledger {
     }
 
     /// Waits until this many charges have had their effects, since it was last asked.
-    pub(in crate::pairs) async fn has_charged(&self, times: u32) {
+    pub(crate) async fn has_charged(&self, times: u32) {
         let charged = tokio::time::timeout(20 * SECOND, self.charged.acquire_many(times)).await;
         charged.unwrap().unwrap().forget();
     }
 
     /// Waits for work whose caller has gone.
-    pub(in crate::pairs) async fn drain(&self) {
+    pub(crate) async fn drain(&self) {
         self.layer.drain(20 * SECOND).await.unwrap();
     }
 }
 
 /// A charge under this key.
-pub(in crate::pairs) fn charge(key: &str) -> Request {
+pub(crate) fn charge(key: &str) -> Request {
     let key = format!("\"{key}\"");
     let request = Request::post("/charges").header("idempotency-key", key);
     request.body(Body::empty()).unwrap()
