@@ -25,3 +25,4 @@ mod sockets_keyed;
 mod sockets_reused;
 mod sockets_uploads;
 mod stack;
+mod towers;

@@ -10,6 +10,8 @@ macro_rules! stack {
     };
 }
 
+pub(crate) use stack;
+
 /// The same statements over the same two layers in one order and in the other, each made anew.
 macro_rules! in_both_orders {
     (

@@ -9,7 +9,8 @@ use http_body::Body;
 use http_body_util::{BodyExt, Full};
 use steadfast::admission::fallback::FellBackFrom;
 use steadfast::{
-    BoxError, CallState, Cut, Deadline, Elapsed, Failure, Hint, Reason, Rejected, Report,
+    BoxError, CallState, Cut, Deadline, Elapsed, Failure, Hint, Reason, Rejected, Report, chain,
+    downcast_ref,
 };
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -109,4 +110,9 @@ pub(crate) fn hint(ended: &Ended) -> Option<Duration> {
 pub(crate) fn retry_in(ended: &Ended) -> Option<Duration> {
     let error = ended.as_ref().err()?;
     Rejected::find(&**error).and_then(Rejected::retry_in)
+}
+
+/// Whether this error is the cause of a call's end.
+pub(crate) fn is_caused_by<E: std::error::Error + 'static>(error: &BoxError) -> bool {
+    chain(&**error).any(|cause| downcast_ref::<E>(cause).is_some())
 }
