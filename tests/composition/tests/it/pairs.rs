@@ -43,6 +43,7 @@ mod fallback;
 mod hint;
 mod key;
 pub(crate) mod layers;
+mod on_sockets;
 pub(crate) mod peer;
 mod retry;
 pub(crate) mod server;

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use http_body_util::BodyExt;
 use steadfast::idempotency::client::{KeyConfig, KeyLayer, Routes};
-use steadfast::retry::RetryLayer;
-use steadfast::{Backoff, CircuitState, Cut, Jitter, Reason};
+use steadfast::{CircuitState, Cut, Reason};
 use tower::{Layer, ServiceExt};
 
 use super::over::Over;
@@ -68,7 +67,7 @@ async fn a_key_layer_writes_the_key_that_arrives<O: Over>() {
 
 async fn retry_makes_200_of_503_and_200<O: Over>() {
     let over = O::start([Does::Says(503), Does::Says(200)]).await;
-    let stack = RetryLayer::new(retry_config().with_backoff(quickly())).layer(over.replayed());
+    let stack = quick_retry().layer(over.replayed());
     assert_eq!(status(stack.ask(over.to(get())).await), 200);
     assert_eq!(over.peer().calls(), 2);
 }
@@ -148,11 +147,4 @@ async fn propagation_tells_the_time_that_is_left<O: Over>() {
     assert_eq!(status(ended), 200);
     let told = over.peer().told(TIME)[0].parse::<u64>().unwrap();
     assert!((30_000..=60_000).contains(&told), "{told}");
-}
-
-/// Waits that are not seen.
-pub(super) fn quickly() -> Backoff {
-    let wait = Duration::from_millis(1);
-    let backoff = Backoff::default().with_base(wait).with_throttled_base(wait);
-    backoff.with_cap(wait).with_jitter(Jitter::None)
 }

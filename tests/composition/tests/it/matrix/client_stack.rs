@@ -2,11 +2,10 @@
 
 use steadfast::admission::BreakerLayer;
 use steadfast::idempotency::client::{KeyConfig, KeyLayer, Routes};
-use steadfast::retry::{BudgetLayer, CountAttemptsLayer, RetryLayer};
+use steadfast::retry::{BudgetLayer, CountAttemptsLayer};
 use steadfast::{CircuitState, Cut, Reason};
 use tower::ServiceBuilder;
 
-use super::client::quickly;
 use super::over::Over;
 use super::over_each;
 use crate::pairs::asked::*;
@@ -37,7 +36,7 @@ macro_rules! whole {
             .layer(call_limit(60 * SECOND))
             .layer(KeyLayer::new(KeyConfig::new(routes)))
             .layer(CountAttemptsLayer::new())
-            .layer(RetryLayer::new(retry_config().with_backoff(quickly())))
+            .layer(quick_retry())
             .layer(BudgetLayer::new(till.clone()))
             .layer(cooldown())
             .layer(bulkhead())

@@ -69,6 +69,14 @@ pub(crate) fn retry_config() -> RetryConfig {
         .with_budget(RateBudget::new(1_000, SECOND))
 }
 
+/// The same with waits that are not seen, for real clocks.
+pub(crate) fn quick_retry() -> RetryLayer {
+    let wait = Duration::from_millis(5);
+    let backoff = Backoff::default().with_base(wait).with_throttled_base(wait);
+    let backoff = backoff.with_cap(wait).with_jitter(Jitter::None);
+    RetryLayer::new(retry_config().with_backoff(backoff))
+}
+
 /// Below a loop whose attempts are told by a header.
 pub(crate) fn budget(till: &Till) -> BudgetLayer {
     BudgetLayer::new(till.clone()).with_mark(AttemptMark::EnvoyAttemptCount)
