@@ -7,13 +7,19 @@ mod over;
 mod served;
 mod server;
 
-/// A check of a client's layer as three tests, one for each service below it.
+/// A check of a client's layer as four tests, one for each service below it.
 macro_rules! over_each {
     ($($check:ident),+ $(,)?) => {
         mod over_hyper {
             $(#[tokio::test]
             async fn $check() {
                 super::$check::<crate::matrix::over::Hyper>().await;
+            })+
+        }
+        mod over_hyper_http2 {
+            $(#[tokio::test]
+            async fn $check() {
+                super::$check::<crate::matrix::over::Http2>().await;
             })+
         }
         mod over_axum {
@@ -32,7 +38,7 @@ macro_rules! over_each {
 }
 use over_each;
 
-/// A check of a server's layer as three tests, one for each way to serve.
+/// A check of a server's layer as four tests, one for each way to serve.
 macro_rules! served_by_each {
     ($($check:ident),+ $(,)?) => {
         mod served_by_hyper {
@@ -45,6 +51,12 @@ macro_rules! served_by_each {
             $(#[tokio::test]
             async fn $check() {
                 super::$check::<crate::matrix::served::Axum>().await;
+            })+
+        }
+        mod served_by_axum_as_a_whole {
+            $(#[tokio::test]
+            async fn $check() {
+                super::$check::<crate::matrix::served::AxumWhole>().await;
             })+
         }
         mod called_as_a_function {

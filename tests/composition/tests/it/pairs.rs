@@ -49,3 +49,4 @@ mod retry;
 pub(crate) mod server;
 mod table;
 pub(crate) mod till;
+mod twice;

@@ -12,10 +12,10 @@ use http::{Request, Response};
 use http_body::Body;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use steadfast::BoxError;
 use steadfast::retry::ReplayBody;
@@ -119,13 +119,38 @@ impl Drop for Hyper {
     }
 }
 
+/// The same over HTTP/2, where all calls share a connection.
+pub(super) struct Http2(Hyper);
+
+impl Over for Http2 {
+    type Answer = Incoming;
+    type Service<B: Sent> = Client<HttpConnector, B>;
+
+    async fn start(list: impl IntoIterator<Item = Does>) -> Self {
+        Self(Hyper::start(list).await)
+    }
+
+    fn peer(&self) -> &Peer {
+        &self.0.peer
+    }
+
+    fn service<B: Sent>(&self) -> Client<HttpConnector, B> {
+        let mut client = Client::builder(TokioExecutor::new());
+        client.http2_only(true).build_http()
+    }
+
+    fn authority(&self) -> String {
+        self.0.authority()
+    }
+}
+
 async fn serve(listener: TcpListener, peer: Peer) {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         let service = TowerToHyperService::new(peer.clone());
         connections.spawn(async move {
             // A client that went away ends its connection.
-            let _ = http1::Builder::new()
+            let _ = auto::Builder::new(TokioExecutor::new())
                 .serve_connection(TokioIo::new(stream), service)
                 .await;
         });

@@ -99,10 +99,21 @@ pub(super) struct Axum(Listening);
 impl Serves for Axum {
     async fn start(layer: impl Around, handler: Handler) -> Self {
         let app = Router::new().route_service("/charges", handler);
-        let app = app.route_layer(layer);
-        let (listener, addr) = listen().await;
-        let serving = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
-        Self(Listening { addr, serving })
+        Self(Listening::to(app.route_layer(layer)).await)
+    }
+
+    async fn ask(&self, request: Request) -> Response<Bytes> {
+        self.0.ask(request).await
+    }
+}
+
+/// The same, the layer around the whole router.
+pub(super) struct AxumWhole(Listening);
+
+impl Serves for AxumWhole {
+    async fn start(layer: impl Around, handler: Handler) -> Self {
+        let app = Router::new().route_service("/charges", handler);
+        Self(Listening::to(app.layer(layer)).await)
     }
 
     async fn ask(&self, request: Request) -> Response<Bytes> {
@@ -133,6 +144,12 @@ struct Listening {
 }
 
 impl Listening {
+    async fn to(app: Router) -> Self {
+        let (listener, addr) = listen().await;
+        let serving = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+        Self { addr, serving }
+    }
+
     async fn ask(&self, mut request: Request) -> Response<Bytes> {
         let uri = format!("http://{}{}", self.addr, request.uri().path());
         *request.uri_mut() = uri.parse().unwrap();

@@ -66,6 +66,7 @@ async fn an_attempt_timeout_outside_the_bulkhead_counts_the_time_in_its_queue() 
     assert_eq!(cut(&first.await.unwrap()), Some(Cut::AttemptTimeout));
     assert_eq!((start.elapsed(), peer.calls()), (SECOND, 1));
     assert_eq!(in_flight(&places), 0, "nor was its place given to it");
+    assert_eq!(places.handle().waiting("a.example"), 0);
 }
 
 #[tokio::test(start_paused = true)]
