@@ -54,6 +54,7 @@ mod body;
 mod config;
 mod future;
 mod gate;
+mod gates;
 mod handle;
 mod layer;
 mod machine;
@@ -81,6 +82,13 @@ use waiting::Waiting;
 pub struct Bulkhead<S> {
     inner: S,
     shared: Arc<Shared>,
+}
+
+impl<S> Bulkhead<S> {
+    /// The service inside.
+    pub const fn get_ref(&self) -> &S {
+        &self.inner
+    }
 }
 
 /// What is known of a call besides its request.
@@ -119,8 +127,11 @@ where
 
     #[inline]
     fn call(&mut self, request: Request<B>) -> Self::Future {
+        if self.shared.config().mode() == Mode::Off {
+            return BulkheadFuture::calling(self.inner.call(request), None);
+        }
         let ask = Ask::of(&request);
-        match self.shared.gate(&request).enter(ask.criticality) {
+        match self.shared.gates.of(&request).enter(ask.criticality) {
             Ok(permit) => BulkheadFuture::calling(self.inner.call(request), Some(permit)),
             Err(gate) => self.find_no_place(request, gate, ask),
         }

@@ -97,6 +97,13 @@ pub struct Cooldown<S> {
     shared: Arc<Shared>,
 }
 
+impl<S> Cooldown<S> {
+    /// The service inside.
+    pub const fn get_ref(&self) -> &S {
+        &self.inner
+    }
+}
+
 impl<S, B, R> Service<Request<B>> for Cooldown<S>
 where
     S: Service<Request<B>, Response = Response<R>, Error: Into<BoxError>> + Clone,
@@ -112,6 +119,9 @@ where
 
     #[inline]
     fn call(&mut self, request: Request<B>) -> Self::Future {
+        if self.shared.config().mode() == Mode::Off {
+            return CooldownFuture::calling(self.inner.call(request), None);
+        }
         let (pause, rest) = self.shared.of(&request);
         if let Some(rest) = rest {
             self.shared.tell_refused(&request, rest);
@@ -124,7 +134,7 @@ where
             pause,
             told: self.shared.told(&request),
         };
-        CooldownFuture::calling(self.inner.call(request), heard)
+        CooldownFuture::calling(self.inner.call(request), Some(heard))
     }
 }
 

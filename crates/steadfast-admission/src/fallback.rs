@@ -95,6 +95,13 @@ impl<S: Clone, F> Clone for Fallback<S, F> {
     }
 }
 
+impl<S, F> Fallback<S, F> {
+    /// The service inside.
+    pub const fn get_ref(&self) -> &S {
+        &self.inner
+    }
+}
+
 impl<S, F, B, R> Service<Request<B>> for Fallback<S, F>
 where
     S: Service<Request<B>, Response = Response<R>, Error: Into<BoxError>>,

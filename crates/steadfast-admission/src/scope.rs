@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::Request;
-use steadfast_core::destination;
+use steadfast_core::DestinationKey;
 use steadfast_core::keyed::Keyed;
 
 /// Which calls share one state of a layer.
@@ -40,6 +40,14 @@ impl<T> States<T> {
     ) -> Self {
         Self {
             one: (scope == Scope::Layer).then(|| Arc::new(one())),
+            ..Self::by_destination(max_keys, idle)
+        }
+    }
+
+    /// The same for destinations alone.
+    pub(crate) fn by_destination(max_keys: NonZeroU32, idle: Duration) -> Self {
+        Self {
+            one: None,
             keyed: Keyed::new().with_max_keys(max_keys).with_idle(idle),
         }
     }
@@ -55,7 +63,12 @@ impl<T> States<T> {
     ) -> Arc<T> {
         match &self.one {
             Some(one) => one.clone(),
-            None => self.of_name(name(request), now(), make),
+            None => {
+                let (uri, headers) = (request.uri(), request.headers());
+                let key = DestinationKey::of(uri, headers, request.extensions());
+                let make = || make(key.as_str());
+                self.keyed.get_or_insert_at(&key, now(), make)
+            }
         }
     }
 
@@ -73,15 +86,36 @@ impl<T> States<T> {
         self.keyed.get_or_insert_with(&*key, now, || make(&key))
     }
 
+    /// The state of the destination with this name, if there is one; asking makes none.
+    pub(crate) fn peek(&self, destination: &str, now: Instant) -> Option<Arc<T>> {
+        match &self.one {
+            Some(one) => Some(one.clone()),
+            None => self.keyed.peek(&*key(destination), now),
+        }
+    }
+
+    /// All states. The one for all can not be replaced.
+    pub(crate) fn for_each(&self, mut f: impl FnMut(&mut Arc<T>)) {
+        if let Some(one) = &self.one {
+            f(&mut one.clone());
+        }
+        self.keyed.for_each(|_, state| f(state));
+    }
+
+    /// Sets how many destinations are remembered, and for how long.
+    pub(crate) fn set_bounds(&self, max_keys: NonZeroU32, idle: Duration) {
+        self.keyed.set_bounds(max_keys, idle);
+    }
+
+    /// The time without a call after which a destination is forgotten.
+    pub(crate) fn idle(&self) -> Duration {
+        self.keyed.idle()
+    }
+
     /// How many destinations are remembered.
     pub(crate) fn len(&self) -> usize {
         self.keyed.len() + usize::from(self.one.is_some())
     }
-}
-
-/// The destination's name; empty where there is none.
-pub(crate) fn name<B>(request: &Request<B>) -> &str {
-    destination(request.uri(), request.headers(), request.extensions()).unwrap_or_default()
 }
 
 /// Hosts are the same in any case (RFC 3986 §3.2.2).

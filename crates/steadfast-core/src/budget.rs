@@ -37,6 +37,21 @@ pub trait Budget: fmt::Debug + Send + Sync + 'static {
     fn reserve(&self, ask: Ask) -> Option<Permit>;
 }
 
+/// A budget whose kind is known at run time only.
+impl Budget for Arc<dyn Budget> {
+    fn on_call(&self, now: Instant) {
+        (**self).on_call(now);
+    }
+
+    fn on_outcome(&self, sending: Sending, ending: Ending, now: Instant) {
+        (**self).on_outcome(sending, ending, now);
+    }
+
+    fn reserve(&self, ask: Ask) -> Option<Permit> {
+        (**self).reserve(ask)
+    }
+}
+
 /// What of a limit is there for a call that matters so much: all of it for a critical one, all
 /// but the reserve for a normal one, half of that for one that may be shed.
 pub(crate) fn open_to(criticality: Criticality, limit: u64, reserve: Ratio) -> u64 {

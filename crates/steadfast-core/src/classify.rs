@@ -1,4 +1,5 @@
 use std::error::Error;
+use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, StatusCode};
 
@@ -35,6 +36,17 @@ pub trait Classify: Send + Sync + 'static {
 pub struct DefaultClassify;
 
 impl Classify for DefaultClassify {}
+
+/// One classifier for several layers.
+impl Classify for Arc<dyn Classify> {
+    fn answer(&self, answer: &Answer<'_>) -> Verdict {
+        (**self).answer(answer)
+    }
+
+    fn error(&self, error: &(dyn Error + 'static)) -> Verdict {
+        (**self).error(error)
+    }
+}
 
 /// An answer's head, and what the call knows that its meaning depends on.
 #[derive(Clone, Copy, Debug)]

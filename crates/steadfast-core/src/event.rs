@@ -1,5 +1,6 @@
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderName, Method, StatusCode};
@@ -21,6 +22,13 @@ pub trait Observe: Send + Sync + 'static {
 
 impl Observe for () {
     fn observe(&self, _: &Event<'_>) {}
+}
+
+/// One observer for several layers.
+impl Observe for Arc<dyn Observe> {
+    fn observe(&self, event: &Event<'_>) {
+        (**self).observe(event);
+    }
 }
 
 impl<F: Fn(&Event<'_>) + Send + Sync + 'static> Observe for F {

@@ -10,6 +10,7 @@ mod context;
 mod deadline;
 pub mod decide;
 mod delivery;
+mod destination_key;
 mod elapsed;
 mod endpoint;
 mod event;
@@ -35,7 +36,7 @@ mod wire_timeout;
 pub use attempt_header::{AttemptHeader, OwnerMark, STEADFAST_ATTEMPT};
 pub use backoff::{Backoff, Jitter};
 pub use budget::Budget;
-pub use call_state::{Attempt, CallKey, CallState, destination};
+pub use call_state::{Attempt, CallKey, CallState, destination, destination_of};
 pub use chain::{Chain, chain, downcast_ref};
 pub use classify::{Answer, Classify, DefaultClassify, delivery_of_status};
 pub use context::{
@@ -43,6 +44,7 @@ pub use context::{
 };
 pub use deadline::Deadline;
 pub use delivery::Delivery;
+pub use destination_key::DestinationKey;
 pub use elapsed::{Cut, Elapsed};
 pub use endpoint::{Endpoint, InvalidEndpoint};
 pub use event::{

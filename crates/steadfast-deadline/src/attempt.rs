@@ -37,6 +37,11 @@ impl<S> AttemptTimeout<S> {
     pub const fn limit(&self) -> Duration {
         self.limit
     }
+
+    /// The inner service.
+    pub const fn get_ref(&self) -> &S {
+        &self.inner
+    }
 }
 
 impl<S, B> Service<Request<B>> for AttemptTimeout<S>

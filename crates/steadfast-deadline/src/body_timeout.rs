@@ -28,6 +28,13 @@ pub struct BodyTimeout<S> {
     limits: Limits,
 }
 
+impl<S> BodyTimeout<S> {
+    /// The inner service.
+    pub const fn get_ref(&self) -> &S {
+        &self.inner
+    }
+}
+
 impl<S, B, R> Service<Request<B>> for BodyTimeout<S>
 where
     S: Service<Request<B>, Response = Response<R>>,

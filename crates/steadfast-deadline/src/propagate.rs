@@ -47,6 +47,11 @@ impl<S> Propagate<S> {
         &self.config
     }
 
+    /// The inner service.
+    pub const fn get_ref(&self) -> &S {
+        &self.inner
+    }
+
     /// Writes the headers of one attempt.
     fn tell<B>(&self, request: &mut Request<B>) -> Result<(), TooLate> {
         let config = &*self.config;

@@ -91,7 +91,7 @@ where
     pub(crate) fn begin(readied: &mut S, shared: &Shared<S>, request: Request<B>) -> Self {
         let config = shared.as_ref();
         let (mut head, body) = request.into_parts();
-        let opening = Opened::begin(config, HeadView::from(&head));
+        let opening = Opened::begin(config, &head);
         opening.pass_through(config, HeadView::from(&head));
         if opening.is_expired(config) {
             return Self::expired(shared, opening, &head);

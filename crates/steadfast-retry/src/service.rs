@@ -64,6 +64,13 @@ impl<S: Clone> Retry<S> {
     }
 }
 
+impl<S> Retry<S> {
+    /// The inner service.
+    pub const fn get_ref(&self) -> &S {
+        &self.inner
+    }
+}
+
 impl<S, B, R> Service<Request<B>> for Retry<S>
 where
     S: Service<Request<ReplayBody<B>>, Response = Response<R>, Error: Into<BoxError>> + Clone,

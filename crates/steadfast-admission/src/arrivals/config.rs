@@ -92,7 +92,7 @@ impl ArrivalsConfig {
         self
     }
 
-    /// Sets whether retries are refused or only told. Default: [`Mode::Enforced`].
+    /// Sets whether retries are refused, only told of, or neither. Default: [`Mode::Enforced`].
     #[must_use]
     pub fn with_mode(mut self, mode: Mode) -> Self {
         self.mode = mode;

@@ -168,7 +168,7 @@ impl BreakerConfig {
         self
     }
 
-    /// Sets whether calls are refused or only told. Default: [`Mode::Enforced`].
+    /// Sets whether calls are refused, only told of, or neither. Default: [`Mode::Enforced`].
     #[must_use]
     pub fn with_mode(mut self, mode: Mode) -> Self {
         self.mode = mode;

@@ -7,7 +7,7 @@ use steadfast_core::{AdmissionRefused, BoxError, Event, Reason, Rejected};
 use tower_service::Service;
 
 use super::circuit::Refused;
-use super::layer::Circuits;
+use super::circuits::Circuits;
 use super::ticket::Ticket;
 use super::{BreakerBody, BreakerFuture};
 use crate::Mode;
@@ -23,6 +23,11 @@ pub struct Breaker<S> {
 impl<S> Breaker<S> {
     pub(super) const fn new(inner: S, circuits: Arc<Circuits>) -> Self {
         Self { inner, circuits }
+    }
+
+    /// The service inside.
+    pub const fn get_ref(&self) -> &S {
+        &self.inner
     }
 }
 
@@ -42,14 +47,17 @@ where
 
     #[inline]
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let circuit = self.circuits.of(&request);
-        let ticket = match circuit.admit(crate::clock::now) {
-            Ok(admitted) => Ticket::new(circuit, admitted),
+        if self.circuits.config.mode == Mode::Off {
+            return BreakerFuture::calling(self.inner.call(request), Ticket::free());
+        }
+        let door = self.circuits.of(&request);
+        let ticket = match door.circuit.admit(crate::clock::now) {
+            Ok(admitted) => Ticket::new(door, admitted),
             Err(refused) => {
                 self.tell(&request, refused);
                 match self.circuits.config.mode {
                     Mode::Enforced => return self.refuse(refused),
-                    Mode::Shadow => Ticket::free(),
+                    Mode::Shadow | Mode::Off => Ticket::free(),
                 }
             }
         };

@@ -119,7 +119,8 @@ impl BulkheadConfig {
         self
     }
 
-    /// Sets whether calls are refused and delayed, or only told of. Default: [`Mode::Enforced`].
+    /// Sets whether calls are refused and delayed, only told of, or neither. Default:
+    /// [`Mode::Enforced`].
     #[must_use]
     pub const fn with_mode(mut self, mode: Mode) -> Self {
         self.mode = mode;
@@ -211,6 +212,7 @@ impl BulkheadConfig {
         match self.mode {
             Mode::Enforced => (places, queue),
             Mode::Shadow => (places.plus(queue), Shares::NONE),
+            Mode::Off => (Shares::ALL, Shares::NONE),
         }
     }
 }

@@ -8,37 +8,33 @@ use steadfast_core::{
 };
 
 use super::BulkheadConfig;
-use super::gate::Gate;
-use crate::scope::States;
+use super::gates::Gates;
 use crate::{Mode, clock};
 
 #[derive(Debug)]
 pub(super) struct Shared {
     config: BulkheadConfig,
-    gates: States<Gate>,
+    pub(super) gates: Arc<Gates>,
 }
 
 impl Shared {
     pub(super) fn new(config: BulkheadConfig) -> Self {
-        let one = || gate(&config);
-        let gates = States::new(config.scope(), config.max_keys(), config.idle(), one);
+        let gates = Arc::new(Gates::new(&config));
+        Self { config, gates }
+    }
+
+    /// The same places by another config; others where its scope is another.
+    pub(super) fn reconfigured(&self, config: BulkheadConfig) -> Self {
+        if config.scope() != self.config.scope() {
+            return Self::new(config);
+        }
+        self.gates.reconfigure(&config);
+        let gates = self.gates.clone();
         Self { config, gates }
     }
 
     pub(super) const fn config(&self) -> &BulkheadConfig {
         &self.config
-    }
-
-    /// The places of the request's destination.
-    #[inline]
-    pub(super) fn gate<B>(&self, request: &Request<B>) -> Arc<Gate> {
-        self.gates.of(request, clock::now, |_| self.new_gate())
-    }
-
-    /// The places of the destination with this name.
-    pub(super) fn gate_of(&self, destination: &str) -> Arc<Gate> {
-        self.gates
-            .of_name(destination, clock::now(), |_| self.new_gate())
     }
 
     /// Until when a call with this deadline may wait for a place; `None` where it may not.
@@ -50,10 +46,6 @@ impl Shared {
         let now = clock::now();
         let until = deadline.earliest(Deadline::after(now, self.config.max_wait()));
         (!until.is_expired(now)).then_some(until)
-    }
-
-    fn new_gate(&self) -> Arc<Gate> {
-        Arc::new(gate(&self.config))
     }
 
     /// Tells the observer of a refusal.
@@ -72,9 +64,4 @@ impl Shared {
         refused.enforced = self.config.mode() == Mode::Enforced;
         observer.observe(&Event::AdmissionRefused(refused));
     }
-}
-
-fn gate(config: &BulkheadConfig) -> Gate {
-    let (places, queue) = config.shares();
-    Gate::new(places, queue)
 }

@@ -19,6 +19,13 @@ impl Shares {
         sheddable: 0,
     };
 
+    /// More than there can be for everybody.
+    pub(super) const ALL: Self = Self {
+        critical: u32::MAX,
+        normal: u32::MAX,
+        sheddable: u32::MAX,
+    };
+
     /// All of the limit for critical calls, all but the reserve for normal ones, half of that for
     /// those that may be shed.
     pub(super) fn of(limit: u32, reserve: Ratio) -> Self {

@@ -108,7 +108,7 @@ impl CooldownConfig {
         self
     }
 
-    /// Sets whether calls are refused, or only told of. Default: [`Mode::Enforced`].
+    /// Sets whether calls are refused, only told of, or neither. Default: [`Mode::Enforced`].
     #[must_use]
     pub const fn with_mode(mut self, mode: Mode) -> Self {
         self.mode = mode;

@@ -29,7 +29,8 @@ pin_project! {
     #[project = StateProj]
     #[derive(Debug)]
     enum State<F> {
-        Calling { #[pin] call: F, heard: Heard },
+        // Nothing is heard where the layer is off.
+        Calling { #[pin] call: F, heard: Option<Heard> },
         Refused { rest: Duration },
     }
 }
@@ -52,7 +53,7 @@ impl Heard {
 }
 
 impl<F> CooldownFuture<F> {
-    pub(super) const fn calling(call: F, heard: Heard) -> Self {
+    pub(super) const fn calling(call: F, heard: Option<Heard>) -> Self {
         let state = State::Calling { call, heard };
         Self { state }
     }
@@ -74,7 +75,9 @@ where
         match self.project().state.project() {
             StateProj::Calling { call, heard } => {
                 let answer = ready!(call.poll(cx)).map_err(Into::into)?;
-                heard.hear(&answer);
+                if let Some(heard) = heard {
+                    heard.hear(&answer);
+                }
                 Poll::Ready(Ok(answer))
             }
             StateProj::Refused { rest } => {

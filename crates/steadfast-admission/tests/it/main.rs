@@ -8,6 +8,8 @@ mod breaker;
 mod bulkhead;
 mod cooldown;
 mod fallback;
+mod inner;
+mod off;
 mod peer;
 
 const MS: Duration = Duration::from_millis(1);

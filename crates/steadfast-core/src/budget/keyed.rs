@@ -1,5 +1,5 @@
-use std::borrow::Cow;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,8 +8,8 @@ use http::{Extensions, HeaderMap, Method, Uri};
 
 use super::Budget;
 use super::capped::Capped;
-use crate::destination;
-use crate::keyed::Keyed;
+use crate::keyed::{Keyed, hash};
+use crate::{DestinationKey, destination};
 
 /// What a call is aimed at, for choosing its budget.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +43,11 @@ impl<'a> Target<'a> {
             extensions,
         }
     }
+
+    /// The destination as registries know it.
+    fn key(&self) -> DestinationKey<'a> {
+        DestinationKey::of(self.uri, self.headers, self.extensions)
+    }
 }
 
 /// Chooses the budget of a call, once and for all its attempts.
@@ -51,6 +56,13 @@ impl<'a> Target<'a> {
 pub trait BudgetFor: fmt::Debug + Send + Sync + 'static {
     /// The budget of a call to this target that begins now.
     fn budget_for(&self, target: Target<'_>, now: Instant) -> Arc<dyn Budget>;
+}
+
+/// A choice that is known at run time only.
+impl BudgetFor for Arc<dyn BudgetFor> {
+    fn budget_for(&self, target: Target<'_>, now: Instant) -> Arc<dyn Budget> {
+        (**self).budget_for(target, now)
+    }
 }
 
 /// The same budget for every call.
@@ -108,12 +120,28 @@ pub struct KeyedBudget {
 type NameOf = Arc<dyn Fn(&Target<'_>) -> &'static str + Send + Sync>;
 
 /// A destination and the name of an endpoint there; empty where there is none.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(PartialEq, Eq)]
 struct Key(Box<str>, &'static str);
+
+/// As the destination alone where there is no endpoint.
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+        if !self.1.is_empty() {
+            self.1.hash(state);
+        }
+    }
+}
 
 impl KeyedBudget {
     /// One budget, made by `make`, for each destination; one for all calls that name none.
     pub fn by_destination<B: Budget>(make: impl Fn() -> B + Send + Sync + 'static) -> Self {
+        Self::new(None, move || Arc::new(make()))
+    }
+
+    /// As [`by_destination`](Self::by_destination), for budgets whose kind is known at run time
+    /// only.
+    pub fn by_destination_dyn(make: impl Fn() -> Arc<dyn Budget> + Send + Sync + 'static) -> Self {
         Self::new(None, make)
     }
 
@@ -125,16 +153,16 @@ impl KeyedBudget {
         name: impl Fn(&Target<'_>) -> &'static str + Send + Sync + 'static,
         make: impl Fn() -> B + Send + Sync + 'static,
     ) -> Self {
-        Self::new(Some(Arc::new(name)), make)
+        Self::new(Some(Arc::new(name)), move || Arc::new(make()))
     }
 
-    fn new<B: Budget>(
+    fn new(
         endpoint: Option<NameOf>,
-        make: impl Fn() -> B + Send + Sync + 'static,
+        make: impl Fn() -> Arc<dyn Budget> + Send + Sync + 'static,
     ) -> Self {
         Self {
             endpoint,
-            make: Arc::new(move || Arc::new(make())),
+            make: Arc::new(make),
             total: None,
             budgets: Arc::default(),
         }
@@ -189,13 +217,17 @@ impl KeyedBudget {
 
 impl BudgetFor for KeyedBudget {
     fn budget_for(&self, target: Target<'_>, now: Instant) -> Arc<dyn Budget> {
-        let destination = in_lower_case(target.destination.unwrap_or_default());
+        let destination = target.key();
+        let name = destination.as_str();
         let endpoint = self.endpoint.as_ref().map_or("", |name| name(&target));
-        self.budgets.get_or_insert_by(
-            // Hashes as a `Key` does.
-            (&*destination, endpoint),
-            |known| *known.0 == *destination && known.1 == endpoint,
-            || Key((&*destination).into(), endpoint),
+        let hash = match endpoint {
+            "" => destination.hash(),
+            endpoint => hash::of((name, endpoint)),
+        };
+        self.budgets.get_or_insert_hashed(
+            hash,
+            |known| *known.0 == *name && known.1 == endpoint,
+            || Key(name.into(), endpoint),
             now,
             || {
                 let own = (self.make)();
@@ -205,14 +237,6 @@ impl BudgetFor for KeyedBudget {
                 }
             },
         )
-    }
-}
-
-/// Names of hosts are the same in any case (RFC 9110 §4.2.3).
-fn in_lower_case(destination: &str) -> Cow<'_, str> {
-    match destination.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        true => Cow::Owned(destination.to_ascii_lowercase()),
-        false => Cow::Borrowed(destination),
     }
 }
 

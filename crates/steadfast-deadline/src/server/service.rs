@@ -29,6 +29,13 @@ impl<S> InboundDeadline<S> {
     }
 }
 
+impl<S> InboundDeadline<S> {
+    /// The inner service.
+    pub const fn get_ref(&self) -> &S {
+        &self.inner
+    }
+}
+
 impl<S, B, R> Service<Request<B>> for InboundDeadline<S>
 where
     S: Service<Request<B>, Response = Response<R>>,

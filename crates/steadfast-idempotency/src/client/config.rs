@@ -69,6 +69,13 @@ impl KeyConfig {
         }
     }
 
+    /// Sets the routes whose peers honour keys.
+    #[must_use]
+    pub fn with_routes(mut self, routes: Routes) -> Self {
+        self.routes = routes;
+        self
+    }
+
     /// Sets the name of the field that carries the key.
     #[must_use]
     pub fn with_header(mut self, header: HeaderName) -> Self {
@@ -97,6 +104,11 @@ impl KeyConfig {
         self
     }
 
+    /// The routes whose peers honour keys.
+    pub const fn routes(&self) -> &Routes {
+        &self.routes
+    }
+
     /// The name of the field that carries the key.
     pub const fn header(&self) -> &HeaderName {
         &self.header
@@ -115,6 +127,12 @@ impl KeyConfig {
     /// How long the peers remember a key; `None`: for ever.
     pub const fn lifetime(&self) -> Option<Duration> {
         self.lifetime
+    }
+
+    /// The shortest time that any of the routes remembers a key; `None`: all of them for ever.
+    pub fn shortest_lifetime(&self) -> Option<Duration> {
+        let of_route = |route: &Route| route.lifetime.or(self.lifetime);
+        self.routes.iter().filter_map(of_route).min()
     }
 
     /// `None` where the request's route is not declared.

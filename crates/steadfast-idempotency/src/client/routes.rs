@@ -60,7 +60,16 @@ impl Routes {
         Ok(self.with(Route::write(destination, "/{*any}")?))
     }
 
+    /// Whether there is no route.
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Route> {
+        self.0.iter()
+    }
+
     pub(super) fn find<B>(&self, request: &Request<B>) -> Option<&Route> {
-        self.0.iter().find(|route| route.matches(request))
+        self.iter().find(|route| route.matches(request))
     }
 }

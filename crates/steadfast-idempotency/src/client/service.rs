@@ -28,6 +28,11 @@ impl<S> WithKey<S> {
         Self::shared(inner, Arc::new(config))
     }
 
+    /// The inner service.
+    pub const fn get_ref(&self) -> &S {
+        &self.inner
+    }
+
     pub(super) const fn shared(inner: S, config: Arc<KeyConfig>) -> Self {
         Self { inner, config }
     }
