@@ -2,6 +2,7 @@
 
 mod body;
 mod circuit;
+mod circuits;
 mod config;
 mod counts;
 mod future;

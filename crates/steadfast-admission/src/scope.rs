@@ -40,6 +40,14 @@ impl<T> States<T> {
     ) -> Self {
         Self {
             one: (scope == Scope::Layer).then(|| Arc::new(one())),
+            ..Self::by_destination(max_keys, idle)
+        }
+    }
+
+    /// The same for destinations alone.
+    pub(crate) fn by_destination(max_keys: NonZeroU32, idle: Duration) -> Self {
+        Self {
+            one: None,
             keyed: Keyed::new().with_max_keys(max_keys).with_idle(idle),
         }
     }
@@ -76,6 +84,32 @@ impl<T> States<T> {
         }
         let key = key(destination);
         self.keyed.get_or_insert_with(&*key, now, || make(&key))
+    }
+
+    /// The state of the destination with this name, if there is one; asking makes none.
+    pub(crate) fn peek(&self, destination: &str, now: Instant) -> Option<Arc<T>> {
+        match &self.one {
+            Some(one) => Some(one.clone()),
+            None => self.keyed.peek(&*key(destination), now),
+        }
+    }
+
+    /// All states. The one for all can not be replaced.
+    pub(crate) fn for_each(&self, mut f: impl FnMut(&mut Arc<T>)) {
+        if let Some(one) = &self.one {
+            f(&mut one.clone());
+        }
+        self.keyed.for_each(|_, state| f(state));
+    }
+
+    /// Sets how many destinations are remembered, and for how long.
+    pub(crate) fn set_bounds(&self, max_keys: NonZeroU32, idle: Duration) {
+        self.keyed.set_bounds(max_keys, idle);
+    }
+
+    /// The time without a call after which a destination is forgotten.
+    pub(crate) fn idle(&self) -> Duration {
+        self.keyed.idle()
     }
 
     /// How many destinations are remembered.

@@ -3,6 +3,7 @@ use std::time::Instant;
 
 use http::{Extensions, HeaderMap, Uri, header};
 
+use crate::destination_key::host;
 use crate::{Deadline, Safety};
 
 /// What Steadfast's layers tell each other about one call: a single value in the request's
@@ -197,11 +198,18 @@ pub fn destination<'a>(
     headers: &'a HeaderMap,
     extensions: &'a Extensions,
 ) -> Option<&'a str> {
+    destination_of(uri, headers, || CallState::of(extensions))
+}
+
+/// [`destination`] of a request whose state is at hand; it is asked for only where it gives the
+/// name.
+pub fn destination_of<'a>(
+    uri: &'a Uri,
+    headers: &'a HeaderMap,
+    state: impl FnOnce() -> Option<&'a CallState>,
+) -> Option<&'a str> {
     if let Some(authority) = uri.authority() {
-        let text = authority.as_str();
-        // Names are short: a plain loop is faster than a search that first aligns itself.
-        let userinfo = text.bytes().rposition(|byte| byte == b'@');
-        return Some(userinfo.map_or(text, |at| &text[at + 1..]));
+        return Some(host(authority.as_str()));
     }
     if let Some(host) = headers
         .get(header::HOST)
@@ -209,7 +217,7 @@ pub fn destination<'a>(
     {
         return Some(host);
     }
-    CallState::of(extensions).and_then(CallState::destination)
+    state().and_then(CallState::destination)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::sync::{OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::DestinationKey;
-use crate::sync::Mutex;
+use crate::sync::{Mutex, MutexGuard};
 
 pub(crate) mod hash;
 mod lru;
@@ -54,8 +54,7 @@ pub const DEFAULT_IDLE: Duration = Duration::from_secs(5 * 60);
 /// assert_eq!(again.load(Ordering::Relaxed), 1);
 /// ```
 pub struct Keyed<K, V> {
-    max_keys: NonZeroU32,
-    idle: Duration,
+    bounds: Mutex<(NonZeroU32, Duration)>,
     origin: OnceLock<Instant>,
     /// A power of two of them.
     shards: Box<[Shard<K, V>]>,
@@ -87,7 +86,7 @@ impl<K, V> Keyed<K, V> {
     /// Sets how many keys are remembered at most. Default: [`DEFAULT_MAX_KEYS`]. Starts empty.
     #[must_use]
     pub fn with_max_keys(self, max_keys: NonZeroU32) -> Self {
-        Self::with_parts(max_keys, self.idle)
+        Self::with_parts(max_keys, self.idle())
     }
 
     /// Sets the time without use after which a key is forgotten; `Duration::MAX` is for ever.
@@ -97,7 +96,7 @@ impl<K, V> Keyed<K, V> {
     /// remember.
     #[must_use]
     pub fn with_idle(self, idle: Duration) -> Self {
-        Self::with_parts(self.max_keys, idle)
+        Self::with_parts(self.max_keys(), idle)
     }
 
     fn with_parts(max_keys: NonZeroU32, idle: Duration) -> Self {
@@ -105,24 +104,23 @@ impl<K, V> Keyed<K, V> {
         let wanted = (max / LEAST_SHARE).clamp(1, MAX_SHARDS);
         // The highest power of two in it.
         let count = 1 << wanted.ilog2();
-        let share = |nth| max / count + u32::from(nth < max % count);
-        let shards = (0..count).map(|nth| Shard(Mutex::new(Lru::of(share(nth)))));
+        let share = |nth| share(max, count, nth);
+        let shards = (0..count).map(|nth| Shard(Mutex::new(Lru::of(share(nth), nanos(idle)))));
         Self {
-            max_keys,
-            idle,
+            bounds: Mutex::new((max_keys, idle)),
             origin: OnceLock::new(),
             shards: shards.collect(),
         }
     }
 
     /// How many keys are remembered at most.
-    pub const fn max_keys(&self) -> NonZeroU32 {
-        self.max_keys
+    pub fn max_keys(&self) -> NonZeroU32 {
+        self.bounds().0
     }
 
     /// The time without use after which a key is forgotten.
-    pub const fn idle(&self) -> Duration {
-        self.idle
+    pub fn idle(&self) -> Duration {
+        self.bounds().1
     }
 
     /// How many keys are remembered, idle ones that nobody has come across included.
@@ -134,6 +132,20 @@ impl<K, V> Keyed<K, V> {
     /// Whether no key is remembered.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Looks at every key and its value, idle ones that nobody has come across included, and may
+    /// put another value in its place. The order says nothing, and no key counts as used.
+    ///
+    /// `f` runs under a shard's lock: it must not use this registry, nor drop what might.
+    pub fn for_each(&self, mut f: impl FnMut(&K, &mut V)) {
+        for shard in &self.shards {
+            shard.with(|lru| lru.for_each(&mut f));
+        }
+    }
+
+    fn bounds(&self) -> MutexGuard<'_, (NonZeroU32, Duration)> {
+        self.bounds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -168,7 +180,46 @@ impl<K: Hash + Eq, V: Clone> Keyed<K, V> {
         self.get_or_insert_hashed(destination.hash(), is, || name.into(), now, make)
     }
 
-    /// The same for a borrowed form that no `Borrow` can express: it must hash as `K` does.
+    /// The value of this key, if it is remembered and not idle at `now`. That is no use of it, and
+    /// makes nothing.
+    pub fn peek<Q>(&self, key: &Q, now: Instant) -> Option<V>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = hash::of(key);
+        let now = self.nanos(now);
+        let shard = self.shard(hash);
+        shard.with(|lru| lru.peek(hash, |known| known.borrow() == key, now))
+    }
+
+    /// Sets how many keys are remembered at most and the time without use after which one is
+    /// forgotten, of a registry that is in use. Where there are too many now, those that were used
+    /// least recently are forgotten.
+    ///
+    /// The shards stay as many as they were made for the first bound: each has one place at
+    /// least, so that up to 16 keys are remembered where fewer were asked for.
+    pub fn set_bounds(&self, max_keys: NonZeroU32, idle: Duration) {
+        // Held to the end, so that of two threads one sets all shards after the other.
+        let mut bounds = self.bounds();
+        *bounds = (max_keys, idle);
+        let count = self.shards.len() as u32;
+        let mut gone = Vec::new();
+        for (nth, shard) in self.shards.iter().enumerate() {
+            let share = share(max_keys.get(), count, nth as u32);
+            let hash_of = |known: &K| hash::of(known);
+            gone.extend(shard.with(|lru| lru.set_bounds(share, nanos(idle), hash_of)));
+        }
+        drop(bounds);
+        drop(gone);
+    }
+
+    fn shard(&self, hash: u64) -> &Shard<K, V> {
+        // The lower bits choose the place within a shard, and the uppermost ones its tag there.
+        &self.shards[(hash >> 32) as usize & (self.shards.len() - 1)]
+    }
+
+    /// [`Self::get_or_insert_with`] for a borrowed form that no `Borrow` can express: it must hash as `K` does.
     pub(crate) fn get_or_insert_hashed(
         &self,
         hash: u64,
@@ -178,18 +229,17 @@ impl<K: Hash + Eq, V: Clone> Keyed<K, V> {
         make: impl FnOnce() -> V,
     ) -> V {
         let hash_of = |known: &K| hash::of(known);
-        // The lower bits choose the place within a shard, and the uppermost ones its tag there.
-        let shard = &self.shards[(hash >> 32) as usize & (self.shards.len() - 1)];
-        let (now, idle) = (self.nanos(now), nanos(self.idle));
+        let shard = self.shard(hash);
+        let now = self.nanos(now);
         // Whatever is let go is dropped at the end of this function, after the lock.
-        let (found, _idle) = shard.with(|lru| lru.find(hash, &is, now, idle, hash_of));
+        let (found, _idle) = shard.with(|lru| lru.find(hash, &is, now, hash_of));
         if let Some(value) = found {
             return value;
         }
         let new = make();
         let mut entry = Some((to_owned(), new.clone()));
         let (of_another_thread, _idle, _oldest) = shard.with(|lru| {
-            let (found, idle) = lru.find(hash, &is, now, idle, hash_of);
+            let (found, idle) = lru.find(hash, &is, now, hash_of);
             let entry = if found.is_none() { entry.take() } else { None };
             let oldest = entry.and_then(|entry| lru.insert(hash, entry, now, hash_of));
             (found, idle, oldest)
@@ -201,6 +251,11 @@ impl<K: Hash + Eq, V: Clone> Keyed<K, V> {
         let origin = *self.origin.get_or_init(|| now);
         nanos(now.saturating_duration_since(origin))
     }
+}
+
+/// The places of the `nth` of `count` shards.
+fn share(max: u32, count: u32, nth: u32) -> u32 {
+    (max / count + u32::from(nth < max % count)).max(1)
 }
 
 /// 584 years of them fit.
@@ -219,8 +274,8 @@ impl<K, V> Shard<K, V> {
 impl<K, V> fmt::Debug for Keyed<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Keyed")
-            .field("max_keys", &self.max_keys)
-            .field("idle", &self.idle)
+            .field("max_keys", &self.max_keys())
+            .field("idle", &self.idle())
             .field("len", &self.len())
             .finish_non_exhaustive()
     }

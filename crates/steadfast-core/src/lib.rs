@@ -18,6 +18,7 @@ mod failure;
 pub mod grpc;
 pub mod hint;
 pub mod keyed;
+pub mod order;
 mod owner;
 mod owner_mark;
 mod precondition;
@@ -37,7 +38,7 @@ mod wire_timeout;
 pub use attempt_header::{AttemptHeader, STEADFAST_ATTEMPT};
 pub use backoff::{Backoff, Jitter};
 pub use budget::Budget;
-pub use call_state::{Attempt, CallKey, CallState, destination};
+pub use call_state::{Attempt, CallKey, CallState, destination, destination_of};
 pub use chain::{Chain, chain, downcast_ref};
 pub use classify::{Answer, Classify, DefaultClassify, delivery_of_status};
 pub use context::{
@@ -54,6 +55,7 @@ pub use event::{
 };
 pub use failure::Failure;
 pub use hint::{Hint, HintSource, Hints, ResetUnit};
+pub use order::{LayerKind, Misordered};
 pub use owner::{Owned, is_owned, own};
 pub use owner_mark::{Allowance, Owner, OwnerMark};
 pub use precondition::Preconditions;

@@ -246,7 +246,7 @@ impl<C: AsRef<RetryConfig>> Call<C> {
         let state = self
             .template
             .as_ref()
-            .and_then(|template| CallState::of(template.view().extensions));
+            .and_then(|template| template.view().state);
         let key = state.and_then(CallState::key);
         key.map_or(Deadline::NONE, CallKey::lives_until)
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use steadfast_core::budget::{BudgetFor, RatioBudget};
 use steadfast_core::decide::{Admission, HintRule, Strictness, Terms};
 use steadfast_core::grpc::RetryableCodes;
+use steadfast_core::order::ToldOnce;
 use steadfast_core::{
     Allowance, Backoff, Budget, Classify, DefaultClassify, Hints, Observe, OwnerMark, Random,
     RouteRule,
@@ -63,6 +64,7 @@ pub struct RetryConfig {
     pub(crate) next_hop: Option<Allowance>,
     pub(crate) upstream: UpstreamOwner,
     pub(crate) observer: Option<Arc<dyn Observe>>,
+    pub(crate) misordered: ToldOnce,
     pub(crate) random: Random,
 }
 
@@ -85,6 +87,7 @@ impl Default for RetryConfig {
             next_hop: None,
             upstream: UpstreamOwner::default(),
             observer: None,
+            misordered: ToldOnce::new(),
             random: Random::new(),
         }
     }

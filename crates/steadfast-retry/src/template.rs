@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use http::{Extensions, HeaderMap, Method, Request, Uri, Version, request};
+use steadfast_core::CallState;
 
 /// A copy of a request's head.
 ///
@@ -13,7 +14,16 @@ pub(crate) struct Template {
     uri: Uri,
     version: Version,
     headers: Option<HeaderMap>,
-    extensions: Option<Extensions>,
+    beside: Beside,
+}
+
+/// What stands beside a request's head.
+enum Beside {
+    Nothing,
+    /// What the layers tell each other, and nothing else: a copy of the map would be three
+    /// allocations for it.
+    State(Box<CallState>),
+    All(Extensions),
 }
 
 /// A request's head, wherever it stands.
@@ -22,7 +32,7 @@ pub(crate) struct HeadView<'a> {
     pub(crate) method: &'a Method,
     pub(crate) uri: &'a Uri,
     pub(crate) headers: &'a HeaderMap,
-    pub(crate) extensions: &'a Extensions,
+    pub(crate) state: Option<&'a CallState>,
 }
 
 impl Template {
@@ -34,9 +44,9 @@ impl Template {
                 true => None,
                 false => Some(head.headers.clone()),
             },
-            extensions: match head.extensions.is_empty() {
-                true => None,
-                false => Some(head.extensions.clone()),
+            beside: match head.extensions.is_empty() {
+                true => Beside::Nothing,
+                false => Beside::of(&head.extensions),
             },
             method: head.method.clone(),
             uri: head.uri.clone(),
@@ -52,19 +62,34 @@ impl Template {
         if let Some(headers) = &self.headers {
             head.headers.clone_from(headers);
         }
-        if let Some(extensions) = &self.extensions {
-            head.extensions.clone_from(extensions);
+        match &self.beside {
+            Beside::Nothing => {}
+            Beside::State(state) => drop(head.extensions.insert((**state).clone())),
+            Beside::All(all) => head.extensions.clone_from(all),
         }
         head
     }
 
     pub(crate) fn view(&self) -> HeadView<'_> {
-        static NONE: LazyLock<(HeaderMap, Extensions)> = LazyLock::new(Default::default);
+        static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
         HeadView {
             method: &self.method,
             uri: &self.uri,
-            headers: self.headers.as_ref().unwrap_or_else(|| &NONE.0),
-            extensions: self.extensions.as_ref().unwrap_or_else(|| &NONE.1),
+            headers: self.headers.as_ref().unwrap_or_else(|| &NONE),
+            state: match &self.beside {
+                Beside::Nothing => None,
+                Beside::State(state) => Some(state),
+                Beside::All(all) => CallState::of(all),
+            },
+        }
+    }
+}
+
+impl Beside {
+    fn of(extensions: &Extensions) -> Self {
+        match CallState::of(extensions) {
+            Some(state) if extensions.len() == 1 => Self::State(Box::new(state.clone())),
+            _ => Self::All(extensions.clone()),
         }
     }
 }
@@ -76,7 +101,7 @@ impl<'a> From<&'a request::Parts> for HeadView<'a> {
             method: &head.method,
             uri: &head.uri,
             headers: &head.headers,
-            extensions: &head.extensions,
+            state: CallState::of(&head.extensions),
         }
     }
 }

@@ -35,6 +35,26 @@ impl ArrivalsLayer {
         }
     }
 
+    /// A layer of another config that goes on with the count of this one, for a policy that is read
+    /// anew while services go on.
+    ///
+    /// A service made by this layer adds to the same count, and refuses by its own config. A
+    /// config of another [window](ArrivalsConfig::window) starts anew, with a count of its own.
+    #[must_use]
+    pub fn reconfigured(&self, config: ArrivalsConfig) -> Self {
+        let Shared {
+            config: before,
+            share,
+        } = &*self.shared;
+        if config.window() != before.window() {
+            return Self::new(config);
+        }
+        let share = share.with(config.share(), config.minimum());
+        Self {
+            shared: Arc::new(Shared { config, share }),
+        }
+    }
+
     /// The config.
     pub fn config(&self) -> &ArrivalsConfig {
         &self.shared.config

@@ -1,6 +1,7 @@
 //! How many of those who arrive come again. Pure.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use steadfast_core::Ratio;
@@ -8,11 +9,17 @@ use steadfast_core::window::{AtomicWindow, Steps};
 
 const STEPS: usize = 10;
 
-/// Arrivals of the last while, and how many of them were retries.
+/// How many of the arrivals may be retries.
 #[derive(Debug)]
 pub(super) struct Share {
     most: Ratio,
     minimum: NonZeroU32,
+    arrived: Arc<Arrived>,
+}
+
+/// Arrivals of the last while, and how many of them were retries.
+#[derive(Debug)]
+struct Arrived {
     steps: Steps,
     all: AtomicWindow<STEPS>,
     retries: AtomicWindow<STEPS>,
@@ -20,27 +27,44 @@ pub(super) struct Share {
 
 impl Share {
     pub(super) fn new(most: Ratio, minimum: NonZeroU32, window: Duration) -> Self {
-        Self {
-            most,
-            minimum,
+        let arrived = Arrived {
             steps: Steps::tenths_of(window),
             all: AtomicWindow::new(),
             retries: AtomicWindow::new(),
+        };
+        Self {
+            most,
+            minimum,
+            arrived: Arc::new(arrived),
+        }
+    }
+
+    /// Another share of the same arrivals.
+    pub(super) fn with(&self, most: Ratio, minimum: NonZeroU32) -> Self {
+        Self {
+            most,
+            minimum,
+            arrived: self.arrived.clone(),
         }
     }
 
     /// Counts an arrival; whether it is one retry too many. Those that are refused count too: they
     /// show what their senders do.
     pub(super) fn is_too_much(&self, retry: bool, now: Instant) -> bool {
-        let step = self.steps.at(now);
-        self.all.add(step);
+        let Arrived {
+            steps,
+            all,
+            retries,
+        } = &*self.arrived;
+        let step = steps.at(now);
+        all.add(step);
         if !retry {
             return false;
         }
-        self.retries.add(step);
+        retries.add(step);
         // In this order: what arrives in between makes the share smaller, never larger.
-        let retries = self.retries.total(step);
-        let all = self.all.total(step);
+        let retries = retries.total(step);
+        let all = all.total(step);
         let share = u128::from(self.most.as_millionths()) * u128::from(all);
         all >= self.minimum.get().into() && u128::from(retries) * 1_000_000 > share
     }

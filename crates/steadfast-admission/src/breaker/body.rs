@@ -84,28 +84,28 @@ where
 
 impl Watch {
     fn ended(&mut self) {
-        if let Some(circuit) = self.ticket.circuit() {
+        if let Some(config) = self.ticket.config() {
             let outcome = match self.stream {
                 Stream::Http => Outcome::Success,
-                Stream::Grpc => judge::trailers(circuit.config(), None),
+                Stream::Grpc => judge::trailers(config, None),
             };
             self.ticket.settle(outcome);
         }
     }
 
     fn trailers(&mut self, trailers: &http::HeaderMap) {
-        if let Some(circuit) = self.ticket.circuit() {
+        if let Some(config) = self.ticket.config() {
             let outcome = match self.stream {
                 Stream::Http => Outcome::Success,
-                Stream::Grpc => judge::trailers(circuit.config(), Some(trailers)),
+                Stream::Grpc => judge::trailers(config, Some(trailers)),
             };
             self.ticket.settle(outcome);
         }
     }
 
     fn failed(&mut self, error: &BoxError) {
-        if let Some(circuit) = self.ticket.circuit() {
-            let outcome = judge::error(circuit.config(), &**error);
+        if let Some(config) = self.ticket.config() {
+            let outcome = judge::error(config, &**error);
             self.ticket.settle(outcome);
         }
     }

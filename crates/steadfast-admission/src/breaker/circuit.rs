@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use steadfast_core::{CircuitChanged, CircuitState, Event};
+use steadfast_core::CircuitState;
 use tokio::sync::watch;
 
 use super::BreakerConfig;
@@ -14,6 +14,10 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, Swap};
 
 mod by_hand;
+mod changes;
+mod untold;
+
+use untold::Untold;
 
 /// The circuit of one destination.
 ///
@@ -21,7 +25,6 @@ mod by_hand;
 /// what nobody looks at any longer.
 #[derive(Debug)]
 pub(super) struct Circuit {
-    config: Arc<BreakerConfig>,
     destination: Option<Box<str>>,
     /// The generation of the phase if it is closed, else [`NOT_CLOSED`]: what nearly every call
     /// has to know before it goes out.
@@ -38,13 +41,18 @@ const NOT_CLOSED: u64 = u64::MAX;
 #[derive(Debug)]
 struct Phase {
     generation: u64,
+    /// By whose rules, so that another config needs no look of its own.
+    config: Arc<BreakerConfig>,
     kind: Kind,
 }
 
 #[derive(Debug)]
 enum Kind {
-    Closed(Counts),
-    Open { until: Instant },
+    /// Shared with the phase of the same generation and another config.
+    Closed(Arc<Counts>),
+    Open {
+        until: Instant,
+    },
     HalfOpen(Mutex<Probes>),
     HeldOpen,
     Disabled,
@@ -55,6 +63,7 @@ enum Kind {
 struct History {
     openings: u32,
     last: Duration,
+    untold: Untold,
 }
 
 /// A call that was let through.
@@ -87,22 +96,18 @@ pub(super) enum Outcome {
 
 impl Circuit {
     pub(super) fn new(config: Arc<BreakerConfig>, destination: Option<&str>) -> Self {
-        let counts = Counts::new(&config.rules);
+        let kind = Kind::closed(&config);
         Self {
-            config,
             destination: destination.map(Into::into),
             closed: AtomicU64::new(0),
             phase: Swap::new(Phase {
                 generation: 0,
-                kind: Kind::Closed(counts),
+                config,
+                kind,
             }),
             history: Mutex::default(),
             watched: OnceLock::new(),
         }
-    }
-
-    pub(super) fn config(&self) -> &BreakerConfig {
-        &self.config
     }
 
     /// The present state. One whose open time is over stays open until a call comes.
@@ -134,10 +139,10 @@ impl Circuit {
                     return Err(Refused { retry_in });
                 }
                 Kind::Open { .. } => {
-                    self.change(phase.generation, |_| Kind::HalfOpen(Mutex::default()));
+                    self.change(phase.generation, |_, _| Kind::HalfOpen(Mutex::default()));
                 }
                 Kind::HalfOpen(probes) => {
-                    let rules = &self.config.rules;
+                    let rules = &phase.config.rules;
                     match locked(probes).begin(rules.probes, rules.probe_lease, now) {
                         Ok(probe) => return Ok(phase.admitted(probe)),
                         // Where the state is over, the one that follows is not there yet.
@@ -162,7 +167,7 @@ impl Circuit {
             // It belongs to a state that is over.
             return;
         }
-        let rules = &self.config.rules;
+        let rules = &phase.config.rules;
         let slow = took.is_some_and(|took| rules.is_slow(took));
         let hint = match outcome {
             Outcome::Failure { hint } => hint,
@@ -196,79 +201,13 @@ impl Circuit {
                         };
                         self.open(phase.generation, tripped, hint, now());
                     }
-                    Step::Close => {
-                        self.change(phase.generation, |history| {
-                            *history = History::default();
-                            Kind::Closed(Counts::new(rules))
-                        });
-                    }
+                    Step::Close => self.change(phase.generation, |config, history| {
+                        history.forget();
+                        Kind::closed(config)
+                    }),
                 }
             }
             Kind::Open { .. } | Kind::HeldOpen | Kind::Disabled => {}
-        }
-    }
-
-    fn open(&self, generation: u64, tripped: Tripped, hint: Duration, now: Instant) {
-        let mut open_for = Duration::ZERO;
-        let changed = self.replace(Some(generation), |history| {
-            let draw = self.config.random.draws().draw();
-            let rules = &self.config.rules;
-            open_for = rules.open_for(history.openings, history.last, hint, draw);
-            history.openings = history.openings.saturating_add(1);
-            history.last = open_for;
-            let until = now.checked_add(open_for);
-            // A time that no clock can show is for ever.
-            until.map_or(Kind::HeldOpen, |until| Kind::Open { until })
-        });
-        if let Some(mut changed) = changed {
-            changed.failures = tripped.failures;
-            changed.calls = tripped.calls;
-            changed.open_for = Some(open_for);
-            self.tell(changed);
-        }
-    }
-
-    fn change(&self, generation: u64, kind: impl FnOnce(&mut History) -> Kind) {
-        if let Some(changed) = self.replace(Some(generation), kind) {
-            self.tell(changed);
-        }
-    }
-
-    /// Puts another state in the place of the one with this generation, or of any.
-    fn replace(
-        &self,
-        generation: Option<u64>,
-        kind: impl FnOnce(&mut History) -> Kind,
-    ) -> Option<CircuitChanged<'_>> {
-        let mut history = locked(&self.history);
-        let phase = self.phase.load();
-        if generation.is_some_and(|known| known != phase.generation) {
-            return None;
-        }
-        if let (Kind::HalfOpen(probes), None) = (&phase.kind, generation) {
-            locked(probes).finish();
-        }
-        let kind = kind(&mut history);
-        let (from, to) = (phase.kind.state(), kind.state());
-        let generation = phase.generation + 1;
-        // Nobody is let through by an old word: it is taken back first and given last.
-        self.closed.store(NOT_CLOSED, Ordering::Release);
-        self.phase.store(Phase { generation, kind });
-        if to == CircuitState::Closed {
-            self.closed.store(generation, Ordering::Release);
-        }
-        if let Some(watched) = self.watched.get() {
-            watched.send_replace(to);
-        }
-        Some(CircuitChanged::new(self.destination.as_deref(), from, to))
-    }
-
-    /// After the locks: an observer may look at the circuit.
-    fn tell(&self, changed: CircuitChanged<'_>) {
-        if let Some(observer) = &self.config.observer {
-            if changed.from != changed.to {
-                observer.observe(&Event::CircuitChanged(changed));
-            }
         }
     }
 }
@@ -283,7 +222,19 @@ impl Phase {
     }
 }
 
+impl History {
+    /// As if it had never opened.
+    fn forget(&mut self) {
+        (self.openings, self.last) = Default::default();
+    }
+}
+
 impl Kind {
+    /// Closed, with nothing counted.
+    fn closed(config: &BreakerConfig) -> Self {
+        Self::Closed(Arc::new(Counts::new(&config.rules)))
+    }
+
     const fn state(&self) -> CircuitState {
         match self {
             Self::Closed(_) => CircuitState::Closed,

@@ -67,14 +67,14 @@ where
             Ok(answer) => answer,
             Err(error) => {
                 let error = error.into();
-                if let Some(circuit) = ticket.circuit() {
-                    let outcome = judge::error(circuit.config(), &*error);
+                if let Some(config) = ticket.config() {
+                    let outcome = judge::error(config, &*error);
                     ticket.settle(outcome);
                 }
                 return Poll::Ready(Err(error));
             }
         };
-        let Some(circuit) = ticket.circuit() else {
+        let Some(config) = ticket.config() else {
             return Poll::Ready(Ok(answer.map(BreakerBody::free)));
         };
         let head = Head {
@@ -82,7 +82,7 @@ where
             headers: answer.headers(),
             extensions: answer.extensions(),
         };
-        match judge::answer(circuit.config(), head) {
+        match judge::answer(config, head) {
             Judged::Now(outcome) => ticket.settle(outcome),
             // Nothing follows: the end is here.
             Judged::AtEnd(judge::Stream::Http) if answer.body().is_end_stream() => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use steadfast_core::CircuitState;
 use tokio::sync::watch;
 
-use super::layer::Circuits;
+use super::circuits::Circuits;
 
 /// Looks at a layer's circuits and sets them by hand: for an operator's switch, a health page, a
 /// test.
@@ -22,12 +22,13 @@ impl BreakerHandle {
     }
 
     /// The state of a destination's circuit. One whose open time is over stays open until a call
-    /// comes and is the probe.
+    /// comes and is the probe. Nobody has called a destination that has none: it is closed.
     pub fn state(&self, destination: &str) -> CircuitState {
-        self.circuits.of_name(destination).state()
+        let known = self.circuits.peek(destination);
+        known.map_or(CircuitState::Closed, |circuit| circuit.state())
     }
 
-    /// The state, and every one after it. A destination that is forgotten while nobody calls it
+    /// The state, and every one after it; the circuit is made if there is none. A destination that is forgotten while nobody calls it
     /// ends what its receiver hears.
     pub fn watch(&self, destination: &str) -> watch::Receiver<CircuitState> {
         self.circuits.of_name(destination).watch()

@@ -6,6 +6,7 @@ use std::time::Duration;
 use steadfast_core::{Backoff, Ratio};
 
 use super::Window;
+use super::window::Span;
 
 /// The part of a [`BreakerConfig`](super::BreakerConfig) that decides.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,6 +72,18 @@ impl Rules {
             failures: slow,
             calls,
         })
+    }
+
+    /// Whether what was counted by these rules can be counted on by those.
+    pub(super) fn count_as(&self, other: &Self) -> bool {
+        match (self.window.span(), other.window.span()) {
+            (Span::Time(time), Span::Time(other)) => time == other,
+            // Slow calls have their bits only where they are counted.
+            (Span::Calls(calls), Span::Calls(of_other)) => {
+                calls == of_other && self.slow.is_some() == other.slow.is_some()
+            }
+            _ => false,
+        }
     }
 
     /// Whether a call that took so long is slow.

@@ -3,11 +3,12 @@ use std::task::{Context, Poll};
 
 use http::{Request, Response};
 use http_body::Body;
-use steadfast_core::{AdmissionRefused, BoxError, Event, Reason, Rejected};
+use steadfast_core::order::enter;
+use steadfast_core::{AdmissionRefused, BoxError, Event, LayerKind, Reason, Rejected};
 use tower_service::Service;
 
 use super::circuit::Refused;
-use super::layer::Circuits;
+use super::circuits::Circuits;
 use super::ticket::Ticket;
 use super::{BreakerBody, BreakerFuture};
 use crate::Mode;
@@ -50,9 +51,9 @@ where
         if self.circuits.config.mode == Mode::Off {
             return BreakerFuture::calling(self.inner.call(request), Ticket::free());
         }
-        let circuit = self.circuits.of(&request);
-        let ticket = match circuit.admit(crate::clock::now) {
-            Ok(admitted) => Ticket::new(circuit, admitted),
+        let door = self.circuits.of(&request);
+        let ticket = match door.circuit.admit(crate::clock::now) {
+            Ok(admitted) => Ticket::new(door, admitted),
             Err(refused) => {
                 self.tell(&request, refused);
                 match self.circuits.config.mode {
@@ -61,7 +62,11 @@ where
                 }
             }
         };
-        BreakerFuture::calling(self.inner.call(request), ticket)
+        let entered = enter(LayerKind::Breaker);
+        let call = self.inner.call(request);
+        let observer = self.circuits.config.observer.as_deref();
+        entered.tell(observer, &self.circuits.misordered);
+        BreakerFuture::calling(call, ticket)
     }
 }
 

@@ -1,10 +1,10 @@
 //! The life of one call that a breaker let through.
 
 use std::fmt;
-use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::BreakerConfig;
 use super::circuit::{Admitted, Circuit, Outcome};
 use crate::clock;
 
@@ -13,7 +13,7 @@ use crate::clock;
 pub(super) struct Ticket(Option<Open>);
 
 struct Open {
-    circuit: Arc<Door>,
+    door: Arc<Door>,
     admitted: Admitted,
     /// Where slow calls are counted.
     started: Option<Instant>,
@@ -23,24 +23,19 @@ struct Open {
 /// count references in the same place.
 #[derive(Debug)]
 #[repr(align(128))]
-pub(super) struct Door(pub(super) Arc<Circuit>);
-
-impl Deref for Door {
-    type Target = Circuit;
-
-    #[inline]
-    fn deref(&self) -> &Circuit {
-        &self.0
-    }
+pub(super) struct Door {
+    pub(super) circuit: Arc<Circuit>,
+    /// How calls that go this way are judged.
+    pub(super) config: Arc<BreakerConfig>,
 }
 
 impl Ticket {
     #[inline]
-    pub(super) fn new(circuit: Arc<Door>, admitted: Admitted) -> Self {
-        let counts_slow = circuit.config().rules.slow.is_some();
+    pub(super) fn new(door: Arc<Door>, admitted: Admitted) -> Self {
+        let counts_slow = door.config.rules.slow.is_some();
         let started = counts_slow.then(clock::now);
         Self(Some(Open {
-            circuit,
+            door,
             admitted,
             started,
         }))
@@ -51,10 +46,10 @@ impl Ticket {
         Self(None)
     }
 
-    /// The circuit, until the call has shown something.
+    /// By what it is judged, until the call has shown something.
     #[inline]
-    pub(super) fn circuit(&self) -> Option<&Circuit> {
-        self.0.as_ref().map(|open| &**open.circuit)
+    pub(super) fn config(&self) -> Option<&BreakerConfig> {
+        self.0.as_ref().map(|open| &*open.door.config)
     }
 
     /// The call showed this.
@@ -72,7 +67,8 @@ impl Open {
         let took = self
             .started
             .map(|started| clock::now().saturating_duration_since(started));
-        self.circuit
+        self.door
+            .circuit
             .record(self.admitted, outcome, took, clock::now);
     }
 }

@@ -57,6 +57,11 @@ impl Gate {
         }
     }
 
+    /// Sets how places and queue are shared from now on; whom to wake then.
+    pub(super) fn set_shares(&self, places: Shares, queue: Shares) -> Vec<Option<Waker>> {
+        self.with(|machine| machine.set_shares(places, queue))
+    }
+
     /// How many places are taken, and how many calls wait for one.
     pub(super) fn counts(&self) -> (usize, usize) {
         self.with(|machine| (machine.in_flight() as usize, machine.waiting()))

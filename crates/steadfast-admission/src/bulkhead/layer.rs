@@ -21,6 +21,27 @@ impl BulkheadLayer {
         Self { shared }
     }
 
+    /// A layer of another config over the places of this one, for a policy that is read anew while
+    /// services go on.
+    ///
+    /// Calls in flight count on: a lower limit lets nobody in until enough have ended, and a higher
+    /// one wakes those who wait, at once. Who waits keeps their place in the queue and the end of
+    /// their wait, also where the queue is shorter now or there is none any longer. Where the bound
+    /// of destinations is lower now, those called least recently are forgotten.
+    ///
+    /// From now on limit, queue and reserve of every destination are those of the new config,
+    /// whoever calls. A service made by this layer goes on over the same places, and never lets in
+    /// more than these; its own are its mode, how long its calls wait, and who is told of its
+    /// refusals. [`Mode::Off`](crate::Mode::Off) has no limit: who waits then goes out. Handles of
+    /// both layers see the same places.
+    ///
+    /// A config of another [scope](crate::Scope) starts anew: calls in flight do not count.
+    #[must_use]
+    pub fn reconfigured(&self, config: BulkheadConfig) -> Self {
+        let shared = Arc::new(self.shared.reconfigured(config));
+        Self { shared }
+    }
+
     /// The config.
     pub fn config(&self) -> &BulkheadConfig {
         self.shared.config()

@@ -93,6 +93,18 @@ impl<W> Machine<W> {
     #[inline]
     pub(super) fn release(&mut self) -> Option<W> {
         self.in_flight -= 1;
+        self.grant()
+    }
+
+    /// Sets how places and queue are shared from now on. Who has a place keeps it, and who waits
+    /// keeps theirs in the queue; those that a place is open to now have it.
+    pub(super) fn set_shares(&mut self, places: Shares, queue: Shares) -> Vec<W> {
+        (self.places, self.queue) = (places, queue);
+        std::iter::from_fn(|| self.grant()).collect()
+    }
+
+    #[inline]
+    fn grant(&mut self) -> Option<W> {
         // Nobody further back is let in where the first is not: shares shrink down the queue.
         let first = self.waiting.first_entry()?;
         let open = self.places.open_to(first.key().criticality.0);

@@ -3,42 +3,50 @@
 use std::sync::Arc;
 
 use http::Request;
+use steadfast_core::order::ToldOnce;
 use steadfast_core::{
     AdmissionRefused, CallState, Deadline, Event, Reason, Safety, Subject, destination,
 };
 
 use super::BulkheadConfig;
-use super::gate::Gate;
-use crate::scope::States;
+use super::gates::Gates;
 use crate::{Mode, clock};
 
 #[derive(Debug)]
 pub(super) struct Shared {
     config: BulkheadConfig,
-    gates: States<Gate>,
+    pub(super) gates: Arc<Gates>,
+    misordered: Arc<ToldOnce>,
 }
 
 impl Shared {
     pub(super) fn new(config: BulkheadConfig) -> Self {
-        let one = || gate(&config);
-        let gates = States::new(config.scope(), config.max_keys(), config.idle(), one);
-        Self { config, gates }
+        Self {
+            gates: Arc::new(Gates::new(&config)),
+            config,
+            misordered: Arc::default(),
+        }
+    }
+
+    /// The same places by another config; others where its scope is another.
+    pub(super) fn reconfigured(&self, config: BulkheadConfig) -> Self {
+        if config.scope() != self.config.scope() {
+            return Self::new(config);
+        }
+        self.gates.reconfigure(&config);
+        Self {
+            config,
+            gates: self.gates.clone(),
+            misordered: self.misordered.clone(),
+        }
     }
 
     pub(super) const fn config(&self) -> &BulkheadConfig {
         &self.config
     }
 
-    /// The places of the request's destination.
-    #[inline]
-    pub(super) fn gate<B>(&self, request: &Request<B>) -> Arc<Gate> {
-        self.gates.of(request, clock::now, |_| self.new_gate())
-    }
-
-    /// The places of the destination with this name.
-    pub(super) fn gate_of(&self, destination: &str) -> Arc<Gate> {
-        self.gates
-            .of_name(destination, clock::now(), |_| self.new_gate())
+    pub(super) fn misordered(&self) -> &ToldOnce {
+        &self.misordered
     }
 
     /// Until when a call with this deadline may wait for a place; `None` where it may not.
@@ -50,10 +58,6 @@ impl Shared {
         let now = clock::now();
         let until = deadline.earliest(Deadline::after(now, self.config.max_wait()));
         (!until.is_expired(now)).then_some(until)
-    }
-
-    fn new_gate(&self) -> Arc<Gate> {
-        Arc::new(gate(&self.config))
     }
 
     /// Tells the observer of a refusal.
@@ -72,9 +76,4 @@ impl Shared {
         refused.enforced = self.config.mode() == Mode::Enforced;
         observer.observe(&Event::AdmissionRefused(refused));
     }
-}
-
-fn gate(config: &BulkheadConfig) -> Gate {
-    let (places, queue) = config.shares();
-    Gate::new(places, queue)
 }

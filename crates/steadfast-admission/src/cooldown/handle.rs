@@ -7,7 +7,7 @@ use super::shared::Shared;
 ///
 /// A destination is named as requests name it, `api.example:8443`, in any case of letters; calls
 /// that have none are `""`. With [`Scope::Layer`](crate::Scope::Layer) the name does not matter.
-/// To ask counts as a use: the destination is remembered.
+/// Asking makes nothing and keeps nothing.
 #[derive(Clone, Debug)]
 pub struct CooldownHandle {
     shared: Arc<Shared>,
@@ -21,7 +21,7 @@ impl CooldownHandle {
     /// How long calls to this destination are refused still; in shadow mode, would be refused.
     /// `None` where they pass.
     pub fn remaining(&self, destination: &str) -> Option<Duration> {
-        self.shared.remaining(destination)
+        self.shared.pauses().remaining(destination)
     }
 
     /// Leaves this destination alone from now on for `wait`, as if it had asked for that: before
@@ -32,12 +32,12 @@ impl CooldownHandle {
     /// other destinations are called; `Duration::MAX` holds until [`clear`](Self::clear). The
     /// observer is not told.
     pub fn cool(&self, destination: &str, wait: Duration) {
-        self.shared.cool(destination, wait);
+        self.shared.pauses().cool(destination, wait);
     }
 
     /// Ends the pause of this destination, whoever asked for it. The next answer may begin another
     /// one.
     pub fn clear(&self, destination: &str) {
-        self.shared.clear(destination);
+        self.shared.pauses().clear(destination);
     }
 }

@@ -21,6 +21,25 @@ impl CooldownLayer {
         Self { shared }
     }
 
+    /// A layer of another config over the pauses of this one, for a policy that is read anew while
+    /// services go on.
+    ///
+    /// A pause that is on stays as it is, also one that is longer than a new
+    /// [`max`](CooldownConfig::max): that limits what an answer can begin, and
+    /// [`clear`](CooldownHandle::clear) ends what should not have begun. Where the bound of
+    /// destinations is lower now, those called least recently are forgotten, but for pauses set by
+    /// hand.
+    ///
+    /// A service made by this layer goes on over the same pauses: it begins and keeps them by its
+    /// own config, and others keep to what it hears. Handles of both layers see and set the same.
+    ///
+    /// A config of another [scope](crate::Scope) starts anew: no pause is on.
+    #[must_use]
+    pub fn reconfigured(&self, config: CooldownConfig) -> Self {
+        let shared = Arc::new(self.shared.reconfigured(config));
+        Self { shared }
+    }
+
     /// The config.
     pub fn config(&self) -> &CooldownConfig {
         self.shared.config()

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use http::{Request, Response};
 use steadfast_core::keyed::DEFAULT_IDLE;
+use steadfast_core::order::ToldOnce;
 use steadfast_core::{AdmissionRefused, CooldownBegan, Event, Hint, Reason};
 
 use super::CooldownConfig;
@@ -18,36 +19,63 @@ use crate::{Mode, clock};
 
 pub(super) struct Shared {
     config: CooldownConfig,
-    pauses: States<Pause>,
+    pauses: Arc<Pauses>,
+}
+
+/// The pauses of all destinations, which layers of different configs may share.
+pub(super) struct Pauses {
+    states: States<Pause>,
     /// Those that somebody set by hand: a destination that is forgotten and remembered again has
     /// the same one.
     by_hand: Mutex<HashMap<Box<str>, Arc<Pause>>>,
+    misordered: ToldOnce,
 }
 
 impl Shared {
     pub(super) fn new(config: CooldownConfig) -> Self {
-        // A destination that nobody calls must not be forgotten before its pause is over.
-        let idle = config.max().max(DEFAULT_IDLE);
-        let pauses = States::new(config.scope(), config.max_keys(), idle, Pause::default);
-        Self {
-            config,
-            pauses,
+        let (max_keys, idle) = (config.max_keys(), idle(&config));
+        let pauses = Pauses {
+            states: States::new(config.scope(), max_keys, idle, Pause::default),
             by_hand: Mutex::default(),
+            misordered: ToldOnce::new(),
+        };
+        let pauses = Arc::new(pauses);
+        Self { config, pauses }
+    }
+
+    /// The same pauses by another config; others where its scope is another.
+    pub(super) fn reconfigured(&self, config: CooldownConfig) -> Self {
+        if config.scope() != self.config.scope() {
+            return Self::new(config);
         }
+        let states = &self.pauses.states;
+        // A pause that has begun may be as long as the config before allowed.
+        let idle = idle(&config).max(states.idle());
+        states.set_bounds(config.max_keys(), idle);
+        let pauses = self.pauses.clone();
+        Self { config, pauses }
     }
 
     pub(super) const fn config(&self) -> &CooldownConfig {
         &self.config
     }
 
+    pub(super) fn misordered(&self) -> &ToldOnce {
+        &self.pauses.misordered
+    }
+
     /// The pause of the request's destination, and how long it lasts still.
     #[inline]
     pub(super) fn of<B>(&self, request: &Request<B>) -> (Arc<Pause>, Option<Duration>) {
         let now = LazyCell::new(clock::now);
-        let make = |name: &str| self.remembered(name);
-        let pause = self.pauses.of(request, || *now, make);
+        let make = |name: &str| self.pauses.remembered(name);
+        let pause = self.pauses.states.of(request, || *now, make);
         let rest = pause.rest(|| *now);
         (pause, rest)
+    }
+
+    pub(super) fn pauses(&self) -> &Pauses {
+        &self.pauses
     }
 
     /// What this answer asks of every later call, if it is longer than what was asked before.
@@ -93,13 +121,12 @@ impl Shared {
 }
 
 /// By hand.
-impl Shared {
+impl Pauses {
     pub(super) fn remaining(&self, destination: &str) -> Option<Duration> {
         let now = clock::now();
-        let make = |name: &str| self.remembered(name);
-        self.pauses
-            .of_name(destination, now, make)
-            .rest(move || now)
+        let known = self.states.peek(destination, now);
+        let known = known.or_else(|| self.by_hand().get(&*key(destination)).cloned());
+        known?.rest(move || now)
     }
 
     pub(super) fn cool(&self, destination: &str, wait: Duration) {
@@ -109,7 +136,7 @@ impl Shared {
         let name = key(destination);
         // Under the lock, so that whoever forgets it in between makes it anew out of this map.
         let known = by_hand.get(&*name).cloned().unwrap_or_default();
-        let pause = self.pauses.of_name(&name, now, |_| known);
+        let pause = self.states.of_name(&name, now, |_| known);
         pause.extend(now, wait);
         by_hand.insert((*name).into(), pause);
     }
@@ -117,8 +144,11 @@ impl Shared {
     pub(super) fn clear(&self, destination: &str) {
         let mut by_hand = self.by_hand();
         let name = key(destination);
-        let known = by_hand.remove(&*name).unwrap_or_default();
-        self.pauses.of_name(&name, clock::now(), |_| known).clear();
+        let known = by_hand.remove(&*name);
+        let called = self.states.peek(&name, clock::now());
+        for pause in known.into_iter().chain(called) {
+            pause.clear();
+        }
     }
 
     fn remembered(&self, name: &str) -> Arc<Pause> {
@@ -131,11 +161,16 @@ impl Shared {
     }
 }
 
+/// A destination that nobody calls must not be forgotten before its pause is over.
+fn idle(config: &CooldownConfig) -> Duration {
+    config.max().max(DEFAULT_IDLE)
+}
+
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared")
             .field("config", &self.config)
-            .field("pauses", &self.pauses)
+            .field("pauses", &self.pauses.states)
             .finish_non_exhaustive()
     }
 }

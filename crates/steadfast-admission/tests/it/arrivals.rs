@@ -15,6 +15,8 @@ use steadfast_kit::contract::{Inner, Subject, assert_contract};
 use tower::util::BoxCloneService;
 use tower::{Layer, ServiceExt, service_fn};
 
+mod reload;
+
 type Server = BoxCloneService<Request<()>, Response<ArrivalsBody<Full<Bytes>>>, Infallible>;
 
 fn server(config: ArrivalsConfig) -> Server {

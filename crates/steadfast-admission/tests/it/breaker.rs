@@ -17,6 +17,7 @@ mod grpc;
 mod hands;
 mod patience;
 mod probes;
+mod reload;
 mod results;
 mod threads;
 

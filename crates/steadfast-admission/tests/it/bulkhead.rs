@@ -16,6 +16,7 @@ mod destinations;
 mod drops;
 mod permits;
 mod queue;
+mod reload;
 mod shadow;
 mod threads;
 mod waits;

@@ -16,6 +16,7 @@ mod destinations;
 mod events;
 mod handle;
 mod hints;
+mod reload;
 mod threads;
 
 type Peer = Probe<Request<()>, Response<()>>;

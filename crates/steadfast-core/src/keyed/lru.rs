@@ -13,6 +13,8 @@ pub(super) struct Lru<K, V> {
     /// The first vacant place; the others follow by `older`.
     vacant: u32,
     capacity: u32,
+    /// The time without use after which an entry is forgotten.
+    idle: u64,
 }
 
 struct Place<K, V> {
@@ -30,7 +32,7 @@ impl<K, V> Lru<K, V> {
     /// The bytes of one place.
     pub(super) const PLACE: usize = size_of::<Place<K, V>>();
 
-    pub(super) const fn of(capacity: u32) -> Self {
+    pub(super) const fn of(capacity: u32, idle: u64) -> Self {
         Self {
             index: HashTable::new(),
             places: Vec::new(),
@@ -38,11 +40,17 @@ impl<K, V> Lru<K, V> {
             oldest: NOWHERE,
             vacant: NOWHERE,
             capacity,
+            idle,
         }
     }
 
     pub(super) fn len(&self) -> usize {
         self.index.len()
+    }
+
+    pub(super) fn for_each(&mut self, f: &mut impl FnMut(&K, &mut V)) {
+        let entries = self.places.iter_mut().filter_map(|it| it.entry.as_mut());
+        entries.for_each(|(key, value)| f(key, value));
     }
 
     fn place(&mut self, at: u32) -> &mut Place<K, V> {
@@ -79,7 +87,6 @@ impl<K, V: Clone> Lru<K, V> {
         hash: u64,
         is: impl Fn(&K) -> bool,
         now: u64,
-        idle: u64,
         hash_of: impl Fn(&K) -> u64,
     ) -> (Option<V>, Idle<K, V>) {
         let mut gone = [const { None }; 3];
@@ -90,7 +97,7 @@ impl<K, V: Clone> Lru<K, V> {
         };
         let mut found = None;
         if let Some(&at) = self.index.find(hash, known) {
-            if self.is_idle(at, now, idle) {
+            if self.is_idle(at, now) {
                 gone[2] = self.remove(at, hash);
             } else {
                 if at != self.newest {
@@ -103,7 +110,7 @@ impl<K, V: Clone> Lru<K, V> {
             }
         }
         for slot in &mut gone[..2] {
-            if self.oldest == NOWHERE || !self.is_idle(self.oldest, now, idle) {
+            if self.oldest == NOWHERE || !self.is_idle(self.oldest, now) {
                 break;
             }
             *slot = self.remove_oldest(&hash_of);
@@ -153,8 +160,31 @@ impl<K, V: Clone> Lru<K, V> {
         oldest
     }
 
-    fn is_idle(&self, at: u32, now: u64, idle: u64) -> bool {
-        idle != u64::MAX && now.saturating_sub(self.places[at as usize].used) >= idle
+    /// The value of the entry that `is` knows, as if nobody had asked.
+    pub(super) fn peek(&self, hash: u64, is: impl Fn(&K) -> bool, now: u64) -> Option<V> {
+        let entry = |at: u32| self.places[at as usize].entry.as_ref();
+        let known = |at: &u32| entry(*at).is_some_and(|(key, _)| is(key));
+        let at = *self.index.find(hash, known)?;
+        let awake = entry(at).filter(|_| !self.is_idle(at, now));
+        awake.map(|(_, value)| value.clone())
+    }
+
+    /// Sets both bounds; answers those that have no place any longer.
+    pub(super) fn set_bounds(
+        &mut self,
+        capacity: u32,
+        idle: u64,
+        hash_of: impl Fn(&K) -> u64,
+    ) -> Vec<(K, V)> {
+        (self.capacity, self.idle) = (capacity, idle);
+        let too_many = self.len().saturating_sub(capacity as usize);
+        let gone = (0..too_many).map_while(|_| self.remove_oldest(&hash_of));
+        gone.collect()
+    }
+
+    fn is_idle(&self, at: u32, now: u64) -> bool {
+        let unused = now.saturating_sub(self.places[at as usize].used);
+        self.idle != u64::MAX && unused >= self.idle
     }
 
     fn remove_oldest(&mut self, hash_of: impl Fn(&K) -> u64) -> Option<(K, V)> {

@@ -189,3 +189,65 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn to_peek_makes_nothing_and_keeps_nothing_from_being_forgotten() {
+    let (keyed, start, mut made) = (registry(2).with_idle(10 * SECOND), Instant::now(), 0);
+    assert_eq!(keyed.peek(&1, start), None);
+    assert!(keyed.is_empty());
+    use_key(&keyed, 1, start, &mut made);
+    use_key(&keyed, 2, start, &mut made);
+    let just_before = start + 10 * SECOND - Duration::from_nanos(1);
+    assert_eq!(keyed.peek(&1, just_before).as_deref(), Some(&1));
+    assert_eq!(keyed.peek(&1, start + 10 * SECOND), None, "idle");
+    use_key(&keyed, 3, just_before, &mut made);
+    assert_eq!(keyed.peek(&1, just_before), None, "the oldest still");
+    assert_eq!(keyed.peek(&2, just_before).as_deref(), Some(&2));
+}
+
+#[test]
+fn every_value_is_looked_at_and_can_be_replaced() {
+    let (keyed, now, mut made) = (registry(10_000), Instant::now(), 0);
+    for key in 0..1_000 {
+        use_key(&keyed, key, now, &mut made);
+    }
+    let mut seen = Vec::new();
+    keyed.for_each(|key, value| {
+        seen.push(*key);
+        *value = Arc::new(**value + 1_000);
+    });
+    seen.sort_unstable();
+    assert!(seen.into_iter().eq(0..1_000));
+    assert_eq!(keyed.peek(&7, now).as_deref(), Some(&1_008));
+}
+
+#[test]
+fn bounds_change_under_what_is_remembered() {
+    let (keyed, start, mut made) = (registry(3), Instant::now(), 0);
+    for key in [1, 2, 3, 1] {
+        use_key(&keyed, key, start, &mut made);
+    }
+    keyed.set_bounds(NonZeroU32::new(2).unwrap(), 10 * SECOND);
+    assert_eq!((keyed.max_keys().get(), keyed.idle()), (2, 10 * SECOND));
+    assert_eq!(keyed.peek(&2, start), None, "used least recently");
+    assert_eq!(use_key(&keyed, 3, start, &mut made), 3);
+    assert_eq!(use_key(&keyed, 4, start, &mut made), 4);
+    assert_eq!((keyed.len(), keyed.peek(&1, start)), (2, None));
+    assert_eq!(keyed.peek(&4, start + 10 * SECOND), None, "idle by now");
+    keyed.set_bounds(NonZeroU32::new(100).unwrap(), Duration::MAX);
+    for key in 0..100 {
+        use_key(&keyed, key, start, &mut made);
+    }
+    assert_eq!(keyed.len(), 100);
+    assert!(keyed.peek(&4, start + 100 * SECOND).is_some());
+}
+
+#[test]
+fn each_shard_keeps_one_place_where_the_bound_is_below_their_number() {
+    let (keyed, now, mut made) = (registry(10_000), Instant::now(), 0);
+    for key in 0..1_000 {
+        use_key(&keyed, key, now, &mut made);
+    }
+    keyed.set_bounds(NonZeroU32::MIN, 10 * SECOND);
+    assert_eq!(keyed.len(), 16);
+}

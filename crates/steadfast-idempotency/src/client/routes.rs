@@ -61,7 +61,7 @@ impl Routes {
     }
 
     /// Whether there is no route.
-    pub const fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 

@@ -30,7 +30,7 @@ pub(crate) struct Opened {
 impl Opened {
     /// Begins a call with this head.
     #[inline(always)]
-    pub(crate) fn begin(config: &RetryConfig, head: HeadView<'_>) -> Self {
+    pub(crate) fn begin(config: &RetryConfig, head: &request::Parts) -> Self {
         let unowned = !is_owned() && CallContext::current_owner().is_none();
         let says_nothing = head.extensions.is_empty() && unowned;
         let safe = head.method.is_safe();
@@ -49,31 +49,30 @@ impl Opened {
 
     /// Begins a call of which more is to be asked.
     #[inline(never)]
-    fn asking(config: &RetryConfig, head: HeadView<'_>) -> Self {
-        let place = |rules: &[RouteRule]| {
-            rules
-                .iter()
-                .position(|rule| rule.matches(head.method, head.uri, head.headers, head.extensions))
-        };
-        let rule = place(&config.rules);
-        let state = CallState::of(head.extensions);
+    fn asking(config: &RetryConfig, head: &request::Parts) -> Self {
+        let (method, uri) = (&head.method, &head.uri);
+        let (headers, extensions) = (&head.headers, &head.extensions);
+        let about = |rule: &RouteRule| rule.matches(method, uri, headers, extensions);
+        let rule = config.rules.iter().position(about);
+        let view = HeadView::from(head);
+        let state = view.state;
         let mut opening = Opening::new(
             config,
-            Ownership::of(config, is_owned_here(head.extensions)),
+            Ownership::of(config, is_owned_here(extensions)),
             config.left_to_next(),
             state.map_or(Deadline::NONE, CallState::deadline),
-            head.extensions.get::<RetryOverrides>().copied(),
+            extensions.get::<RetryOverrides>().copied(),
         );
         if let Some(choice) = &config.budget_for {
-            let target = Target::of(head.method, head.uri, head.headers, head.extensions);
+            let target = Target::of(method, uri, headers, extensions);
             opening.choose_budget(|now| choice.budget_for(target, now));
         }
         // Asked only after a failure, if it can be.
         let mut known = None;
-        let ask = || *known.insert(safety(rule.map(|at| &config.rules[at]), head));
+        let ask = || *known.insert(safety(rule.map(|at| &config.rules[at]), view));
         let may_repeat = opening.may_repeat(config, ask);
         if !may_repeat && known.is_none() {
-            known = Some(safety(rule.map(|at| &config.rules[at]), head));
+            known = Some(safety(rule.map(|at| &config.rules[at]), view));
         }
         Self {
             opening,

@@ -124,7 +124,7 @@ impl<C: AsRef<RetryConfig>> Call<C> {
 
 /// What a repeat of this request may do.
 pub(super) fn safety(rule: Option<&RouteRule>, head: HeadView<'_>) -> Safety {
-    let state = CallState::of(head.extensions);
+    let state = head.state;
     let conditional = || {
         let preconditions = rule.map_or(&STANDARD, RouteRule::preconditions);
         preconditions.hold_for(head.uri, head.headers)

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use steadfast_core::{
     AttemptResult, Attempted, Delivery, Event, Observe, Reason, Safety, Subject, Verdict,
-    destination,
+    destination_of,
 };
 
 use super::Call;
@@ -47,7 +47,7 @@ impl<C: AsRef<RetryConfig>> Call<C> {
 
 /// A call as observers know it.
 pub(super) fn subject(head: HeadView<'_>, safety: Safety) -> Subject<'_> {
-    let destination = destination(head.uri, head.headers, head.extensions);
+    let destination = destination_of(head.uri, head.headers, || head.state);
     Subject::new(destination, head.method, safety)
 }
 

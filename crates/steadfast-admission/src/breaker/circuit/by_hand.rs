@@ -1,28 +1,27 @@
-//! What an operator sets, and who watches.
+//! What an operator sets, to be told by [`Circuit::tell`], and who watches.
 
 use steadfast_core::CircuitState;
 use tokio::sync::watch;
 
-use super::{Circuit, History, Kind, locked};
-use crate::breaker::counts::Counts;
+use super::{Circuit, Kind, locked};
 
 impl Circuit {
     /// Closes it: as it was made, but for the times that it has opened where those are kept.
     pub(in crate::breaker) fn close(&self, forget: bool) {
-        self.set(|history| {
+        self.set(|config, history| {
             if forget {
-                *history = History::default();
+                history.forget();
             }
-            Kind::Closed(Counts::new(&self.config.rules))
+            Kind::closed(config)
         });
     }
 
     pub(in crate::breaker) fn hold_open(&self) {
-        self.set(|_| Kind::HeldOpen);
+        self.set(|_, _| Kind::HeldOpen);
     }
 
     pub(in crate::breaker) fn disable(&self) {
-        self.set(|_| Kind::Disabled);
+        self.set(|_, _| Kind::Disabled);
     }
 
     pub(in crate::breaker) fn watch(&self) -> watch::Receiver<CircuitState> {
@@ -32,12 +31,5 @@ impl Circuit {
             .watched
             .get_or_init(|| watch::Sender::new(self.state()));
         sender.subscribe()
-    }
-
-    /// A change by an operator's hand.
-    fn set(&self, kind: impl FnOnce(&mut History) -> Kind) {
-        if let Some(changed) = self.replace(None, kind) {
-            self.tell(changed);
-        }
     }
 }

@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 
 use proptest::prelude::*;
 use steadfast_core::backoff::Jitter;
-use steadfast_core::{Backoff, Ratio};
+use steadfast_core::{Backoff, Event, Ratio};
 
 use super::*;
 use crate::breaker::Window;

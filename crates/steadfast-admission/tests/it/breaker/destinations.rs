@@ -1,6 +1,12 @@
 //! Whose circuit it is.
 
+use std::future::ready;
+
+use http::{Request, Response};
+use http_body_util::Empty;
 use steadfast_admission::Scope;
+use steadfast_core::BoxError;
+use tower::{Service, service_fn};
 
 use super::*;
 
@@ -45,14 +51,16 @@ async fn the_circuits_belong_to_the_layer() {
 /// As the crate's page says: no more than so many bytes, whoever chooses the names.
 #[tokio::test(start_paused = true)]
 async fn a_million_destinations_take_no_more_than_ten_thousand() {
-    let stack = Stack::new(config());
-    let handle = stack.handle();
+    let layer = BreakerLayer::new(config());
+    let answer = |_| ready(Ok::<_, BoxError>(Response::new(Empty::<&[u8]>::new())));
+    let mut service = layer.layer(service_fn(answer));
     let memory = allocation_counter::measure(|| {
         for nth in 0..1_000_000 {
-            handle.state(&format!("host-{nth}.example"));
+            let request = Request::get(format!("http://host-{nth}.example/"));
+            drop(service.call(request.body(()).unwrap()));
         }
     });
-    assert_eq!(handle.circuits(), 10_000);
+    assert_eq!(layer.handle().circuits(), 10_000);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let shards = threads.next_power_of_two().min(8) as u64;
     let each = memory.bytes_current as u64 / 10_000;
