@@ -30,6 +30,16 @@ pub trait Budget: fmt::Debug + Send + Sync + 'static {
     /// A call's first attempt goes out.
     fn on_call(&self, now: Instant);
 
+    /// A call went out and its first attempt brought the answer that was wanted, all before
+    /// anybody had to wait for it, or to know the time: told instead of [`on_call`](Self::on_call)
+    /// and [`on_outcome`](Self::on_outcome). By default it reads the clock and tells these; a
+    /// budget that can do without the time saves the reading.
+    fn on_success_at_once(&self, clock: &dyn Fn() -> Instant) {
+        let now = clock();
+        self.on_call(now);
+        self.on_outcome(Sending::First, Ending::Success, now);
+    }
+
     /// An attempt ended. Told exactly once for each attempt that went out.
     fn on_outcome(&self, sending: Sending, ending: Ending, now: Instant);
 
@@ -41,6 +51,10 @@ pub trait Budget: fmt::Debug + Send + Sync + 'static {
 impl Budget for Arc<dyn Budget> {
     fn on_call(&self, now: Instant) {
         (**self).on_call(now);
+    }
+
+    fn on_success_at_once(&self, clock: &dyn Fn() -> Instant) {
+        (**self).on_success_at_once(clock);
     }
 
     fn on_outcome(&self, sending: Sending, ending: Ending, now: Instant) {
@@ -227,6 +241,42 @@ mod tests {
             assert!(spent < 1_000_000, "the budget has no bound");
         }
         spent
+    }
+
+    /// What one telling says is what two say.
+    #[test]
+    fn a_success_at_once_is_a_call_and_its_success() {
+        let now = Instant::now();
+        let make: [fn() -> Arc<dyn Budget>; 5] = [
+            || Arc::new(RatioBudget::new(Ratio::ONE)),
+            || Arc::new(ThrottleBudget::try_new(1000, Ratio::ONE).unwrap()),
+            || Arc::new(ConcurrencyBudget::new(Ratio::ONE, 3)),
+            || Arc::new(RefundBudget::new(100)),
+            || Arc::new(RateBudget::new(7, std::time::Duration::from_secs(1))),
+        ];
+        for make in make {
+            let (one, two) = (make(), make());
+            // As many as there are, held so that none returns.
+            let reserve = |budget: &Arc<dyn Budget>| {
+                let permits = (0..2_000).map_while(|_| budget.reserve(Ask::new(now)));
+                let mut permits: Vec<_> = permits.collect();
+                permits.iter_mut().for_each(Permit::sent);
+                permits.len()
+            };
+            for budget in [&one, &two] {
+                (0..600).for_each(|_| {
+                    budget.on_call(now);
+                    budget.on_outcome(Sending::First, Ending::Failure, now);
+                });
+                reserve(budget);
+            }
+            for _ in 0..300 {
+                one.on_success_at_once(&|| now);
+                two.on_call(now);
+                two.on_outcome(Sending::First, Ending::Success, now);
+            }
+            assert_eq!(reserve(&one), reserve(&two), "{one:?}");
+        }
     }
 
     #[test]

@@ -149,7 +149,7 @@ impl<C: AsRef<RetryConfig>> Call<C> {
             && !matches!(config.commit, Commit::WholeBody { .. })
             && self.is_plain_success(head);
         if common {
-            self.attempts.on_verdict(Verdict::Success);
+            self.attempts.succeed_at_once();
             self.ended = true;
         }
         common

@@ -102,13 +102,13 @@ impl Opened {
 
     /// Whether the deadline has come before anything was sent.
     #[inline]
-    pub(crate) fn is_expired(&self, config: &RetryConfig) -> bool {
+    pub(crate) fn is_expired(&mut self, config: &RetryConfig) -> bool {
         self.opening.is_expired(config)
     }
 
     /// Marks the first attempt.
     #[inline]
-    pub(crate) fn mark(&self, config: &RetryConfig, head: &mut request::Parts, owns: bool) {
+    pub(crate) fn mark(&mut self, config: &RetryConfig, head: &mut request::Parts, owns: bool) {
         if let Some(mark) = &config.owner_mark {
             match (self.opening.told(config, owns, 1), self.opening.is_owned()) {
                 (Some(owner), _) => mark.write(&mut head.headers, owner),
@@ -119,6 +119,7 @@ impl Opened {
         let extensions = &mut head.extensions;
         // A state is changed where there is one; making one would cost every first attempt.
         if CallState::of(extensions).is_some() {
+            self.opening.start();
             let deadline = self.opening.deadline(config);
             if self.opening.is_owned() {
                 // Which attempt it is was said by its owner.
@@ -127,12 +128,6 @@ impl Opened {
             let max = self.opening.terms(config).max_attempts.get();
             mark(extensions, Attempt { number: 1, max }, deadline, owns);
         }
-    }
-
-    /// The first attempt has gone out.
-    #[inline]
-    pub(crate) fn on_sent(&self, config: &RetryConfig) {
-        self.opening.on_sent(config);
     }
 
     /// Tells that a loop further out repeats the call, where one does.
