@@ -34,8 +34,20 @@ struct Own {
 }
 
 impl Opening {
-    /// Of which so much is left to the next hop.
+    /// Of a call in which nothing but the config has a say, and what is served.
     #[inline]
+    pub(crate) fn common(served_until: Deadline, criticality: Criticality) -> Self {
+        Self {
+            started: reading(),
+            cut: served_until,
+            criticality,
+            owned: false,
+            budget: None,
+            own: None,
+        }
+    }
+
+    /// Of which so much is left to the next hop.
     pub(crate) fn new(
         config: &RetryConfig,
         ownership: Ownership,
