@@ -70,8 +70,10 @@ impl Budget for Arc<dyn Budget> {
 /// but the reserve for a normal one, half of that for one that may be shed.
 pub(crate) fn open_to(criticality: Criticality, limit: u64, reserve: Ratio) -> u64 {
     // Rounded down: a reserve takes nothing from a limit that is too small to share.
-    let reserved =
-        u128::from(limit) * u128::from(reserve.min(Ratio::ONE).as_millionths()) / 1_000_000;
+    let reserved = match reserve {
+        Ratio::ZERO => 0,
+        _ => u128::from(limit) * u128::from(reserve.min(Ratio::ONE).as_millionths()) / 1_000_000,
+    };
     let normal = limit - reserved as u64;
     match criticality {
         Criticality::Critical => limit,

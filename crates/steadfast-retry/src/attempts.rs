@@ -30,6 +30,8 @@ pub(crate) struct Attempts<C: AsRef<RetryConfig>> {
     in_flight: bool,
     /// Whether the budget has been told that one goes out.
     told: bool,
+    /// Whether the call's start is the present: its first attempt was over at once.
+    starts_now: bool,
     /// From the first failure on.
     history: Option<Box<History>>,
 }
@@ -67,6 +69,7 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
             went_out: false,
             in_flight: false,
             told: false,
+            starts_now: false,
             history: None,
         }
     }
@@ -82,6 +85,7 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
             went_out: false,
             in_flight: true,
             told: false,
+            starts_now: false,
             history: None,
         }
     }
@@ -177,6 +181,23 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
         if !self.told {
             self.told = true;
             self.opening.on_call(self.config.as_ref());
+        }
+    }
+
+    /// The same, for an attempt that has been polled; `over` says whether it has ended.
+    #[inline]
+    pub(crate) fn on_polled(&mut self, over: bool) {
+        if !self.told {
+            self.starts_now = over && self.opening.started.is_none();
+            self.begin();
+        }
+    }
+
+    /// The present.
+    pub(crate) fn now(&mut self) -> Instant {
+        match std::mem::take(&mut self.starts_now) {
+            true => self.opening.start(),
+            false => clock::now(),
         }
     }
 

@@ -164,16 +164,19 @@ impl<C: AsRef<RetryConfig>> Call<C> {
     ) -> Step {
         let verdict = brought.verdict;
         self.attempts.on_verdict(verdict);
-        let now = clock::now();
-        let body = if verdict.is_success() {
-            BodyState::Committed
-        } else {
-            body()
+        let now = self.attempts.now();
+        if verdict.is_success() {
+            self.tell_attempt(brought, result, None, now);
+            return Step::End(self.end_at(verdict, None, now));
+        }
+        let safety = self.safety();
+        let key_lives_until = match safety {
+            Safety::Keyed => self.key_lives_until(),
+            _ => Deadline::NONE,
         };
-        let (safety, key_lives_until) = (self.safety(), self.key_lives_until());
         let decided = self
             .attempts
-            .decide(brought, safety, body, key_lives_until, now);
+            .decide(brought, safety, body(), key_lives_until, now);
         self.tell_attempt(
             brought,
             result,
@@ -203,10 +206,11 @@ impl<C: AsRef<RetryConfig>> Call<C> {
 
     /// Whether the peer may have forgotten the call's key by now.
     pub(crate) fn key_is_expired(&self) -> bool {
+        if self.safety() != Safety::Keyed {
+            return false;
+        }
         let lives_until = self.key_lives_until();
-        self.safety() == Safety::Keyed
-            && lives_until != Deadline::NONE
-            && lives_until.is_expired(clock::now())
+        lives_until != Deadline::NONE && lives_until.is_expired(clock::now())
     }
 
     /// The call ends because it took so long to get ready that the key has died.

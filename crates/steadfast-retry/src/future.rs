@@ -162,7 +162,7 @@ where
                 Poll::Ready(Ok(answer.map(ResponseBody::live)))
             }
             polled => {
-                this.call.attempts().begin();
+                this.call.attempts().on_polled(polled.is_ready());
                 self.poll_on(Some(polled), cx)
             }
         }

@@ -212,10 +212,14 @@ impl Shared {
 
     /// ⌈max(ratio × calls, minimum × window)⌉
     fn limit(&self, calls: u64) -> u64 {
+        let calls = self.ratio.ceil_of(calls);
+        if self.minimum_per_second == Ratio::ZERO {
+            return calls;
+        }
         let window_nanos = self.steps.ten().as_nanos().min(u64::MAX.into());
         let minimum = u128::from(self.minimum_per_second.as_millionths()) * window_nanos;
         let minimum = minimum.div_ceil(1_000_000 * 1_000_000_000);
-        self.ratio.ceil_of(calls).max(minimum as u64)
+        calls.max(minimum as u64)
     }
 
     fn lock_retries(&self) -> MutexGuard<'_, Window<STEPS>> {
