@@ -5,7 +5,7 @@ use http::{Extensions, request};
 use steadfast_core::budget::{Ending, Permit};
 use steadfast_core::decide::{BodyState, Next};
 use steadfast_core::{
-    Attempt, AttemptResult, CallKey, CallState, Deadline, Delivery, Ended, Event, Reason,
+    Attempt, AttemptResult, CallKey, CallState, Deadline, Delivery, Ended, Event, Reason, Report,
     RouteRule, Safety, Verdict,
 };
 
@@ -143,16 +143,32 @@ impl<C: AsRef<RetryConfig>> Call<C> {
     /// False where it is not this one.
     #[inline]
     pub(crate) fn succeeds_at_once(&mut self, head: Head<'_>) -> bool {
-        let config = self.config();
-        let common = self.attempts.made() <= 1
-            && config.observer.is_none()
-            && !matches!(config.commit, Commit::WholeBody { .. })
-            && self.is_plain_success(head);
+        let common = self.attempts.made() <= 1 && self.is_told_to_nobody(head);
         if common {
             self.attempts.succeed_at_once();
             self.ended = true;
         }
         common
+    }
+
+    /// The same for a later attempt: how the call went.
+    #[inline]
+    pub(crate) fn succeeds(&mut self, head: Head<'_>) -> Option<Report> {
+        if !self.is_told_to_nobody(head) {
+            return None;
+        }
+        self.attempts.on_verdict(Verdict::Success);
+        self.ended = true;
+        let now = self.attempts.now();
+        Some(self.attempts.end(Verdict::Success, None, now).report)
+    }
+
+    #[inline]
+    fn is_told_to_nobody(&self, head: Head<'_>) -> bool {
+        let config = self.config();
+        config.observer.is_none()
+            && !matches!(config.commit, Commit::WholeBody { .. })
+            && self.is_plain_success(head)
     }
 
     /// An attempt ended: what follows.

@@ -16,7 +16,7 @@ use crate::attempts::Brought;
 use crate::call::{Head, Step};
 use crate::drain::Drain;
 use crate::hold::{Held, Hold};
-use crate::last::{Handed, Last, LastAnswer, hand_on, not_ready};
+use crate::last::{Handed, Last, LastAnswer, hand_on, not_ready, reported};
 use crate::replay::Replay;
 use crate::response_body::Frames;
 use crate::{ReplayBody, ResponseBody};
@@ -88,6 +88,12 @@ where
             }
         };
         let head = Head::from(&answer);
+        if let Some(report) = this.call.succeeds(head) {
+            // Committed: an upload that goes on keeps nothing more.
+            *this.replay = None;
+            let answer = reported(report, answer).map(ResponseBody::live);
+            return Poll::Ready(Some(Ok(answer)));
+        }
         let brought = this.call.read_answer(head);
         if brought.verdict.is_success() && !answer.body().is_end_stream() {
             let uploaded = || this.replay.as_ref().is_some_and(Replay::has_ended);
