@@ -169,6 +169,13 @@ impl<const N: usize> AtomicWindow<N> {
     /// than what it finds in its place counts there.
     #[inline]
     pub fn add(&self, step: u32) -> u32 {
+        // Nearly always its place is its own, or newer by the time it is counted there. Far below
+        // the most that a count can be, so that all threads together do not pass that.
+        let slot = &self.0[step as usize % N];
+        let seen = Count::unpack(slot.load(Ordering::Relaxed));
+        if seen.step == step && seen.count < u32::MAX / 2 {
+            return Count::unpack(slot.fetch_add(1, Ordering::Relaxed)).count + 1;
+        }
         self.change(step, |count| count.one_more(step, N as u32))
     }
 

@@ -272,7 +272,10 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
 
 /// Whoever drops a call that is under way says nothing about the peer.
 impl<C: AsRef<RetryConfig>> Drop for Attempts<C> {
+    #[inline]
     fn drop(&mut self) {
-        self.settle(Ending::Neither);
+        if self.in_flight {
+            self.settle(Ending::Neither);
+        }
     }
 }
