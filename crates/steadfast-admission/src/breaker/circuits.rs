@@ -1,7 +1,7 @@
 //! Which circuit is a call's, and what all circuits of a layer have in common.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use http::Request;
 use steadfast_core::order::ToldOnce;
@@ -11,6 +11,7 @@ use super::circuit::Circuit;
 use super::ticket::Door;
 use crate::scope::{States, key};
 use crate::shard::{shards, slot};
+use crate::sync::{Mutex, MutexGuard};
 use crate::{Scope, clock};
 
 /// The circuits as the services of one layer reach them.
@@ -267,3 +268,6 @@ impl Rules {
         })
     }
 }
+
+#[cfg(all(test, loom))]
+mod interleavings;
