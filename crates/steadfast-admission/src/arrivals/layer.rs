@@ -80,6 +80,9 @@ impl<S> Layer<S> for ArrivalsLayer {
 
 /// A server's service that refuses retries where they are too many; see the
 /// [module's page](super).
+///
+/// The inner service is one that can be cloned: an instance that was readied for a request which is
+/// refused is dropped, so that what it has reserved is for others.
 #[derive(Clone, Debug)]
 pub struct Arrivals<S> {
     inner: S,
@@ -95,7 +98,7 @@ impl<S> Arrivals<S> {
 
 impl<S, B, R> Service<Request<B>> for Arrivals<S>
 where
-    S: Service<Request<B>, Response = Response<R>>,
+    S: Service<Request<B>, Response = Response<R>> + Clone,
 {
     type Response = Response<ArrivalsBody<R>>;
     type Error = S::Error;
@@ -120,10 +123,20 @@ where
                 observer.observe(&Event::AdmissionRefused(refused));
             }
             if enforced {
+                self.let_go();
                 return ArrivalsFuture::refused(Dialect::of(request.headers()));
             }
         }
         ArrivalsFuture::serving(self.inner.call(request))
+    }
+}
+
+impl<S: Clone> Arrivals<S> {
+    /// Drops the instance that was readied and will not be called: what it reserved is for others.
+    #[cold]
+    fn let_go(&mut self) {
+        let fresh = self.inner.clone();
+        drop(std::mem::replace(&mut self.inner, fresh));
     }
 }
 
