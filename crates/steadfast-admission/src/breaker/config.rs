@@ -145,7 +145,8 @@ impl BreakerConfig {
     }
 
     /// Keeps a circuit open at least as long as the failed answer that opened it asked for, up to
-    /// the cap of [`Self::with_open`]. Default: not, since a cooldown does that before it opens.
+    /// the cap of [`Self::with_open`]; gRPC's pushback is such a word, from the headers or the
+    /// trailers that say the status. Default: not, since a cooldown does that before it opens.
     #[must_use]
     pub fn with_hints(mut self, hints: Hints) -> Self {
         self.hints = Some(hints);
@@ -206,7 +207,9 @@ impl BreakerConfig {
         self
     }
 
-    /// Sets who is told of changes and refusals. Default: nobody.
+    /// Sets who is told of changes and refusals. The changes of one circuit are told in their order
+    /// and one after the other, perhaps by the thread of another call, and under no lock. Default:
+    /// nobody.
     #[must_use]
     pub fn with_observer(mut self, observer: impl Observe) -> Self {
         self.observer = Some(Arc::new(observer));
