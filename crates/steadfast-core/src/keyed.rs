@@ -219,7 +219,8 @@ impl<K: Hash + Eq, V: Clone> Keyed<K, V> {
         &self.shards[(hash >> 32) as usize & (self.shards.len() - 1)]
     }
 
-    /// [`Self::get_or_insert_with`] for a borrowed form that no `Borrow` can express: it must hash as `K` does.
+    /// [`Self::get_or_insert_with`] for a borrowed form that no `Borrow` can express: it must hash
+    /// as `K` does.
     pub(crate) fn get_or_insert_hashed(
         &self,
         hash: u64,

@@ -2,15 +2,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::{HeaderMap, Request, Response};
-use steadfast_core::{AdmissionRefused, Event, Reason};
+use steadfast_core::Reason;
 use tower_layer::Layer;
 use tower_service::Service;
 
 use super::share::Share;
 use super::words::Dialect;
 use super::{ArrivalsBody, ArrivalsConfig, ArrivalsFuture};
-use crate::told::subject;
-use crate::{Mode, clock};
+use crate::clock;
 
 /// Counts arriving retries and refuses those that are too many; see the [module's page](super).
 ///
@@ -110,19 +109,14 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let Shared { config, share } = &*self.shared;
-        if config.mode == Mode::Off {
+        if config.acts.is_off() {
             return ArrivalsFuture::serving(self.inner.call(request));
         }
         let retry = is_retry(config, request.headers());
         if share.is_too_much(retry, clock::now()) {
-            let enforced = config.mode == Mode::Enforced;
-            if let Some(observer) = &config.observer {
-                let subject = subject(&request);
-                let mut refused = AdmissionRefused::new(subject, Reason::BudgetExhausted);
-                refused.enforced = enforced;
-                observer.observe(&Event::AdmissionRefused(refused));
-            }
-            if enforced {
+            let reason = Reason::BudgetExhausted;
+            config.acts.tell_refused(&request, reason, None);
+            if config.acts.is_enforced() {
                 self.let_go();
                 return ArrivalsFuture::refused(Dialect::of(request.headers()));
             }

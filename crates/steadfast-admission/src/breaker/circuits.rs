@@ -48,7 +48,7 @@ struct Rules {
 
 impl Circuits {
     pub(super) fn new(config: Arc<BreakerConfig>) -> Self {
-        let ways = match config.scope {
+        let ways = match config.memory.scope {
             Scope::Layer => {
                 let circuit = Arc::new(Circuit::new(config.clone(), None));
                 Ways::One(doors(&config, &circuit))
@@ -65,7 +65,7 @@ impl Circuits {
     /// The same circuits by the rules of another config; others where its scope is another.
     pub(super) fn reconfigured(&self, config: Arc<BreakerConfig>) -> Self {
         let ways = match &self.ways {
-            _ if config.scope != self.config.scope => return Self::new(config),
+            _ if config.memory.scope != self.config.memory.scope => return Self::new(config),
             Ways::One(ways) => {
                 let circuit = &ways[0].circuit;
                 circuit.follow(&config, clock::now());
@@ -158,7 +158,7 @@ fn doors(config: &Arc<BreakerConfig>, circuit: &Arc<Circuit>) -> Box<[Arc<Door>]
 impl Registry {
     fn new(config: Arc<BreakerConfig>) -> Self {
         Self {
-            doors: States::by_destination(config.max_keys, config.idle),
+            doors: States::by_destination(config.memory),
             rules: Mutex::new(Rules {
                 config,
                 held: HashMap::new(),
@@ -205,7 +205,7 @@ impl Registry {
         let mut rules = self.rules();
         // What it holds may look at the circuits when it is dropped.
         let before = std::mem::replace(&mut rules.config, config.clone());
-        self.doors.set_bounds(config.max_keys, config.idle);
+        self.doors.set_bounds(config.memory);
         self.refresh(rules);
         drop(before);
     }
