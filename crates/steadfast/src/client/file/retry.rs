@@ -4,7 +4,7 @@ use http::{HeaderName, Method, StatusCode};
 use serde::Deserialize;
 use steadfast_core::backoff::{Jitter, Multiplier};
 use steadfast_core::decide::{Admission, HintRule, Strictness};
-use steadfast_core::{Endpoint, OwnerMark, Preconditions, RouteRule, Safety};
+use steadfast_core::{Allowance, Endpoint, OwnerMark, Preconditions, RouteRule, Safety};
 use steadfast_retry::{RetryConfig, UpstreamOwner};
 
 use crate::human::{Share, Text, Time};
@@ -27,6 +27,7 @@ pub(super) struct Retry {
     keep_limit: Option<usize>,
     drain_limit: Option<usize>,
     owner_mark: Option<Text<HeaderName>>,
+    next_hop: Option<NextHop>,
     upstream_owner: Option<Upstream>,
     rules: Vec<Rule>,
 }
@@ -70,7 +71,16 @@ enum Hints {
 #[serde(rename_all = "snake_case")]
 enum Upstream {
     PassThrough,
+    Split,
     Ignore,
+}
+
+/// `next_hop`
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NextHop {
+    attempts: NonZeroU32,
+    share: Share,
 }
 
 /// `[[retry.rules]]`
@@ -161,8 +171,12 @@ impl Retry {
         if let Some(Text(name)) = self.owner_mark {
             retry = retry.with_owner_mark(OwnerMark::new(name));
         }
+        if let Some(NextHop { attempts, share }) = self.next_hop {
+            retry = retry.with_next_hop(Allowance::new(attempts, share.0));
+        }
         match self.upstream_owner {
             None => {}
+            Some(Upstream::Split) => retry = retry.with_upstream_owner(UpstreamOwner::Split),
             Some(Upstream::PassThrough) => {
                 retry = retry.with_upstream_owner(UpstreamOwner::PassThrough);
             }

@@ -84,7 +84,12 @@ fn every_field_is_heard() {
     assert_eq!(retry.owner_mark().unwrap().name(), "x-attempt");
     assert_eq!(
         retry.upstream_owner(),
-        steadfast_retry::UpstreamOwner::Ignore
+        steadfast_retry::UpstreamOwner::Split
+    );
+    let left = retry.next_hop().unwrap();
+    assert_eq!(
+        (left.attempts().get(), left.share()),
+        (2, Ratio::percent(50).unwrap())
     );
     let [rule] = retry.rules() else {
         panic!("one rule")
