@@ -45,7 +45,8 @@ use std::task::{Context, Poll};
 
 use http::{Request, Response};
 use http_body::Body;
-use steadfast_core::{BoxError, CallContext, CallState, Criticality, Deadline, Reason};
+use steadfast_core::order::enter;
+use steadfast_core::{BoxError, CallContext, CallState, Criticality, Deadline, LayerKind, Reason};
 use tower_service::Service;
 
 use crate::Mode;
@@ -132,9 +133,22 @@ where
         }
         let ask = Ask::of(&request);
         match self.shared.gates.of(&request).enter(ask.criticality) {
-            Ok(permit) => BulkheadFuture::calling(self.inner.call(request), Some(permit)),
+            Ok(permit) => BulkheadFuture::calling(self.hand_on(request), Some(permit)),
             Err(gate) => self.find_no_place(request, gate, ask),
         }
+    }
+}
+
+impl<S> Bulkhead<S> {
+    #[inline]
+    fn hand_on<B>(&mut self, request: Request<B>) -> S::Future
+    where
+        S: Service<Request<B>>,
+    {
+        let entered = enter(LayerKind::Bulkhead);
+        let call = self.inner.call(request);
+        entered.tell(self.shared.config().observer(), self.shared.misordered());
+        call
     }
 }
 
@@ -151,12 +165,12 @@ impl<S: Clone> Bulkhead<S> {
     {
         if self.shared.config().mode() == Mode::Shadow {
             self.shared.tell(&request, Reason::BulkheadFull);
-            return BulkheadFuture::calling(self.inner.call(request), None);
+            return BulkheadFuture::calling(self.hand_on(request), None);
         }
         if let Some(until) = self.shared.may_wait(ask.deadline) {
             match gate.arrive(ask.criticality) {
                 Arrived::Entered(permit) => {
-                    return BulkheadFuture::calling(self.inner.call(request), Some(permit));
+                    return BulkheadFuture::calling(self.hand_on(request), Some(permit));
                 }
                 Arrived::Queued(queued) => {
                     self.let_go();

@@ -68,7 +68,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::{Request, Response};
-use steadfast_core::BoxError;
+use steadfast_core::order::enter;
+use steadfast_core::{BoxError, LayerKind};
 use tower_service::Service;
 
 use crate::Mode;
@@ -134,7 +135,10 @@ where
             pause,
             told: self.shared.told(&request),
         };
-        CooldownFuture::calling(self.inner.call(request), Some(heard))
+        let entered = enter(LayerKind::Cooldown);
+        let call = self.inner.call(request);
+        entered.tell(self.shared.config().observer(), self.shared.misordered());
+        CooldownFuture::calling(call, Some(heard))
     }
 }
 

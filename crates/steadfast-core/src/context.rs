@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use http::Extensions;
 use pin_project_lite::pin_project;
 
+use crate::order::apart;
 use crate::{Attempt, Deadline};
 
 thread_local! {
@@ -115,11 +116,12 @@ impl CallContext {
     }
 
     /// Does `work`, which waits for nothing, in this context: for what happens beside a future,
-    /// such as a service's `call` or a poll of a body.
+    /// such as a service's `call` or a poll of a body. What it calls is a call of its own, with an
+    /// [order of layers](crate::order) of its own.
     pub fn run<R>(&self, work: impl FnOnce() -> R) -> R {
         let mut context = self.clone();
         let _scope = Scope::enter(&mut context);
-        work()
+        apart(work)
     }
 
     /// Sets when the served request must be answered.

@@ -45,6 +45,25 @@ thread_local! {
     };
 }
 
+impl Last {
+    #[inline]
+    fn is(&self, authority: &str) -> bool {
+        self.text.get(..self.len.into()) == Some(authority.as_bytes())
+    }
+}
+
+/// The authority without userinfo.
+#[inline]
+pub(crate) fn host(authority: &str) -> &str {
+    LAST.with_borrow(|last| match last.is(authority) {
+        true => &authority[last.host.into()..],
+        false => {
+            let userinfo = authority.bytes().rposition(|byte| byte == b'@');
+            userinfo.map_or(authority, |at| &authority[at + 1..])
+        }
+    })
+}
+
 impl<'a> DestinationKey<'a> {
     /// The key of this name.
     pub fn new(name: &'a str) -> Self {
@@ -87,9 +106,8 @@ impl<'a> DestinationKey<'a> {
     #[inline]
     fn known(authority: &'a str) -> Option<Self> {
         LAST.with_borrow(|last| {
-            let same = last.text.get(..last.len.into()) == Some(authority.as_bytes());
             // Nothing was remembered of an empty one.
-            (same && last.len > 0).then(|| Self {
+            (last.is(authority) && last.len > 0).then(|| Self {
                 name: Cow::Borrowed(&authority[last.host.into()..]),
                 hash: last.hash,
             })

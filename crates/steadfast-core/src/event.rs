@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::{HeaderName, Method, StatusCode};
 
-use crate::{Hint, Report, Safety, Verdict};
+use crate::{Hint, Misordered, Report, Safety, Verdict};
 
 mod admission;
 
@@ -71,6 +71,9 @@ pub enum Event<'a> {
     CooldownBegan(CooldownBegan<'a>),
     /// A fallback's answer took the place of a failure.
     FellBack(FellBack<'a>),
+    /// Two layers of this stack stand the wrong way round: found as a call passes them, and told
+    /// once by each layer value. See [`order`](crate::order) for what is seen, and by whom.
+    LayersMisordered(Misordered),
 }
 
 /// What the events of one call have in common.

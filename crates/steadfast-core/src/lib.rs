@@ -18,6 +18,7 @@ mod failure;
 pub mod grpc;
 pub mod hint;
 pub mod keyed;
+pub mod order;
 mod owner;
 mod precondition;
 mod random;
@@ -53,6 +54,7 @@ pub use event::{
 };
 pub use failure::Failure;
 pub use hint::{Hint, HintSource, Hints, ResetUnit};
+pub use order::{LayerKind, Misordered};
 pub use owner::{Owned, is_owned, own};
 pub use precondition::Preconditions;
 pub use random::{Draws, Random};

@@ -2,7 +2,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::Request;
-use steadfast_core::{BoxError, CallState, Cut, Deadline, at_once};
+use steadfast_core::order::enter;
+use steadfast_core::{BoxError, CallState, Cut, Deadline, LayerKind, at_once};
 use tower_service::Service;
 
 use crate::clock;
@@ -59,6 +60,7 @@ where
 
     #[inline]
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let _entered = enter(LayerKind::AttemptTimeout);
         let deadline = due(request.extensions());
         // Without a deadline nothing has to be compared with the clock yet.
         if deadline.instant().is_none() {

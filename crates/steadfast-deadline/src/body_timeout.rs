@@ -1,6 +1,8 @@
 use std::task::{Context, Poll};
 
 use http::{Method, Request, Response};
+use steadfast_core::LayerKind;
+use steadfast_core::order::enter;
 use tower_service::Service;
 
 use crate::due::{due, is_grpc};
@@ -49,6 +51,7 @@ where
 
     #[inline]
     fn call(&mut self, request: Request<B>) -> Self::Future {
+        let _entered = enter(LayerKind::BodyTimeout);
         let asked = Asked {
             tunnel: *request.method() == Method::CONNECT,
             grpc: is_grpc(request.headers()),

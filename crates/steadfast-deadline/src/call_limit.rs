@@ -2,7 +2,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::Request;
-use steadfast_core::{BoxError, CallState, Deadline, at_once};
+use steadfast_core::order::enter;
+use steadfast_core::{BoxError, CallState, Deadline, LayerKind, at_once};
 use tower_service::Service;
 
 use crate::clock;
@@ -64,6 +65,7 @@ where
 
     #[inline]
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let _entered = enter(LayerKind::CallLimit);
         let own = request.extensions().get::<LimitOverride>();
         let limit = own.map_or(self.limit, |own| own.limit());
         let stated = due(request.extensions());

@@ -6,6 +6,7 @@ use std::time::Duration;
 use steadfast_core::budget::{BudgetFor, RatioBudget};
 use steadfast_core::decide::{Admission, HintRule, Strictness, Terms};
 use steadfast_core::grpc::RetryableCodes;
+use steadfast_core::order::ToldOnce;
 use steadfast_core::{
     Backoff, Budget, CallContext, Classify, DefaultClassify, Hints, Observe, OwnerMark, Random,
     RouteRule,
@@ -62,6 +63,7 @@ pub struct RetryConfig {
     pub(crate) owner_mark: Option<OwnerMark>,
     pub(crate) upstream: UpstreamOwner,
     pub(crate) observer: Option<Arc<dyn Observe>>,
+    pub(crate) misordered: ToldOnce,
     pub(crate) random: Random,
 }
 
@@ -83,6 +85,7 @@ impl Default for RetryConfig {
             owner_mark: None,
             upstream: UpstreamOwner::default(),
             observer: None,
+            misordered: ToldOnce::new(),
             random: Random::new(),
         }
     }

@@ -7,7 +7,8 @@ use http::{Request, Response, request};
 use http_body::Body;
 use pin_project_lite::pin_project;
 use steadfast_core::budget::Permit;
-use steadfast_core::{BoxError, own};
+use steadfast_core::order::enter;
+use steadfast_core::{BoxError, LayerKind, own};
 use tokio::time::Sleep;
 use tower_service::Service;
 
@@ -110,7 +111,9 @@ where
         let owns = opening.may_repeat() && replay.as_ref().is_some_and(Replay::is_replayable);
         opening.mark(config, &mut head, owns);
         let owned = owns.then(own);
+        let entered = enter(LayerKind::Retry);
         let attempt = readied.call(Request::from_parts(head, body));
+        entered.tell(config.observer.as_deref(), &config.misordered);
         drop(owned);
         opening.on_sent(config);
         let shared = shared.clone();

@@ -1,5 +1,19 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "client")]
+pub mod client;
+
+#[cfg(all(feature = "toml", any(feature = "client", feature = "server")))]
+mod file_error;
+#[cfg(all(feature = "toml", any(feature = "client", feature = "server")))]
+mod human;
+
+#[cfg(all(feature = "toml", any(feature = "client", feature = "server")))]
+pub use file_error::PolicyFileError;
+pub mod manual;
+#[cfg(feature = "server")]
+pub mod server;
+
 pub use steadfast_core::*;
 
 #[cfg(any(feature = "client", feature = "server"))]

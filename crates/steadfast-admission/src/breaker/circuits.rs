@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::Request;
+use steadfast_core::order::ToldOnce;
 
 use super::BreakerConfig;
 use super::circuit::Circuit;
@@ -17,6 +18,7 @@ use crate::{Scope, clock};
 pub(super) struct Circuits {
     pub(super) config: Arc<BreakerConfig>,
     ways: Ways,
+    pub(super) misordered: Arc<ToldOnce>,
 }
 
 #[derive(Debug)]
@@ -52,7 +54,11 @@ impl Circuits {
             }
             Scope::Destination => Ways::Many(Arc::new(Registry::new(config.clone()))),
         };
-        Self { config, ways }
+        Self {
+            config,
+            ways,
+            misordered: Arc::default(),
+        }
     }
 
     /// The same circuits by the rules of another config; others where its scope is another.
@@ -70,7 +76,11 @@ impl Circuits {
                 Ways::Many(registry.clone())
             }
         };
-        Self { config, ways }
+        Self {
+            config,
+            ways,
+            misordered: self.misordered.clone(),
+        }
     }
 
     /// The circuit of a request.

@@ -3,7 +3,8 @@ use std::task::{Context, Poll};
 
 use http::{Request, Response};
 use http_body::Body;
-use steadfast_core::{AdmissionRefused, BoxError, Event, Reason, Rejected};
+use steadfast_core::order::enter;
+use steadfast_core::{AdmissionRefused, BoxError, Event, LayerKind, Reason, Rejected};
 use tower_service::Service;
 
 use super::circuit::Refused;
@@ -61,7 +62,11 @@ where
                 }
             }
         };
-        BreakerFuture::calling(self.inner.call(request), ticket)
+        let entered = enter(LayerKind::Breaker);
+        let call = self.inner.call(request);
+        let observer = self.circuits.config.observer.as_deref();
+        entered.tell(observer, &self.circuits.misordered);
+        BreakerFuture::calling(call, ticket)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::Request;
+use steadfast_core::order::ToldOnce;
 use steadfast_core::{
     AdmissionRefused, CallState, Deadline, Event, Reason, Safety, Subject, destination,
 };
@@ -15,12 +16,16 @@ use crate::{Mode, clock};
 pub(super) struct Shared {
     config: BulkheadConfig,
     pub(super) gates: Arc<Gates>,
+    misordered: Arc<ToldOnce>,
 }
 
 impl Shared {
     pub(super) fn new(config: BulkheadConfig) -> Self {
-        let gates = Arc::new(Gates::new(&config));
-        Self { config, gates }
+        Self {
+            gates: Arc::new(Gates::new(&config)),
+            config,
+            misordered: Arc::default(),
+        }
     }
 
     /// The same places by another config; others where its scope is another.
@@ -29,12 +34,19 @@ impl Shared {
             return Self::new(config);
         }
         self.gates.reconfigure(&config);
-        let gates = self.gates.clone();
-        Self { config, gates }
+        Self {
+            config,
+            gates: self.gates.clone(),
+            misordered: self.misordered.clone(),
+        }
     }
 
     pub(super) const fn config(&self) -> &BulkheadConfig {
         &self.config
+    }
+
+    pub(super) fn misordered(&self) -> &ToldOnce {
+        &self.misordered
     }
 
     /// Until when a call with this deadline may wait for a place; `None` where it may not.

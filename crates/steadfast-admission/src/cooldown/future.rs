@@ -71,14 +71,16 @@ where
 {
     type Output = Result<Response<R>, BoxError>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.project().state.project() {
             StateProj::Calling { call, heard } => {
-                let answer = ready!(call.poll(cx)).map_err(Into::into)?;
-                if let Some(heard) = heard {
-                    heard.hear(&answer);
+                // Handed on as it came: each rewrapping would move it once more.
+                let answer = ready!(call.poll(cx));
+                if let (Ok(answer), Some(heard)) = (&answer, heard) {
+                    heard.hear(answer);
                 }
-                Poll::Ready(Ok(answer))
+                Poll::Ready(answer.map_err(Into::into))
             }
             StateProj::Refused { rest } => {
                 let refusal = Rejected::new(Reason::Cooldown).with_retry_in(*rest);

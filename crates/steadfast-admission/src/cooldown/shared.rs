@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use http::{Request, Response};
 use steadfast_core::keyed::DEFAULT_IDLE;
+use steadfast_core::order::ToldOnce;
 use steadfast_core::{AdmissionRefused, CooldownBegan, Event, Hint, Reason};
 
 use super::CooldownConfig;
@@ -27,6 +28,7 @@ pub(super) struct Pauses {
     /// Those that somebody set by hand: a destination that is forgotten and remembered again has
     /// the same one.
     by_hand: Mutex<HashMap<Box<str>, Arc<Pause>>>,
+    misordered: ToldOnce,
 }
 
 impl Shared {
@@ -35,6 +37,7 @@ impl Shared {
         let pauses = Pauses {
             states: States::new(config.scope(), max_keys, idle, Pause::default),
             by_hand: Mutex::default(),
+            misordered: ToldOnce::new(),
         };
         let pauses = Arc::new(pauses);
         Self { config, pauses }
@@ -55,6 +58,10 @@ impl Shared {
 
     pub(super) const fn config(&self) -> &CooldownConfig {
         &self.config
+    }
+
+    pub(super) fn misordered(&self) -> &ToldOnce {
+        &self.pauses.misordered
     }
 
     /// The pause of the request's destination, and how long it lasts still.

@@ -37,6 +37,7 @@ where
 {
     type Output = Result<Response<TimedBody<R>>, E>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         let response = ready!(this.call.poll(cx))?;

@@ -49,6 +49,7 @@ where
 {
     type Output = Result<T, BoxError>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         Poll::Ready(match self.project().state.project() {
             StateProj::Sent { attempt } => ready!(attempt.poll(cx)).map_err(Into::into),

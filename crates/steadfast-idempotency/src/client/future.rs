@@ -47,6 +47,7 @@ where
 {
     type Output = Result<R, BoxError>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.project().call.project() {
             CallProj::Sent { inner } => Poll::Ready(ready!(inner.poll(cx)).map_err(Into::into)),

@@ -2,7 +2,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::Request;
-use steadfast_core::{BoxError, CallKey, CallState, Deadline};
+use steadfast_core::order::enter;
+use steadfast_core::{BoxError, CallKey, CallState, Deadline, LayerKind};
 use tokio::time::Instant;
 use tower_service::Service;
 
@@ -50,7 +51,9 @@ where
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
+    #[inline]
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let _entered = enter(LayerKind::Key);
         if let Some(terms) = self.config.terms(&request) {
             if let Err(error) = prepare(&mut request, &terms) {
                 return ResponseFuture::refused(error);
