@@ -22,7 +22,7 @@ served_by_each![
 ];
 
 /// A handler that says by its status whether it knows a deadline.
-fn knows_its_deadline(runs: &Count) -> Handler {
+pub(super) fn knows_its_deadline(runs: &Count) -> Handler {
     let runs = runs.clone();
     Handler::new(service_fn(move |_: Request| {
         runs.one();
