@@ -11,6 +11,7 @@ mod deadline_client_streams;
 mod deadline_server;
 mod field_cases;
 mod hints;
+mod hostile;
 mod killed_client;
 mod lost_replies;
 mod manual;
