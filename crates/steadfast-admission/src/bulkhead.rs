@@ -49,8 +49,6 @@ use steadfast_core::order::enter;
 use steadfast_core::{BoxError, CallContext, CallState, Criticality, Deadline, LayerKind, Reason};
 use tower_service::Service;
 
-use crate::Mode;
-
 mod body;
 mod config;
 mod future;
@@ -128,7 +126,7 @@ where
 
     #[inline]
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        if self.shared.config().mode() == Mode::Off {
+        if self.shared.config().acts.is_off() {
             return BulkheadFuture::calling(self.inner.call(request), None);
         }
         let ask = Ask::of(&request);
@@ -163,7 +161,7 @@ impl<S: Clone> Bulkhead<S> {
     where
         S: Service<Request<B>>,
     {
-        if self.shared.config().mode() == Mode::Shadow {
+        if !self.shared.config().acts.is_enforced() {
             self.shared.tell(&request, Reason::BulkheadFull);
             return BulkheadFuture::calling(self.hand_on(request), None);
         }

@@ -72,8 +72,6 @@ use steadfast_core::order::enter;
 use steadfast_core::{BoxError, LayerKind};
 use tower_service::Service;
 
-use crate::Mode;
-
 mod config;
 mod future;
 mod handle;
@@ -120,13 +118,13 @@ where
 
     #[inline]
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        if self.shared.config().mode() == Mode::Off {
+        if self.shared.config().acts.is_off() {
             return CooldownFuture::calling(self.inner.call(request), None);
         }
         let (pause, rest) = self.shared.of(&request);
         if let Some(rest) = rest {
             self.shared.tell_refused(&request, rest);
-            if self.shared.config().mode() == Mode::Enforced {
+            if self.shared.config().acts.is_enforced() {
                 return self.refuse(rest);
             }
         }

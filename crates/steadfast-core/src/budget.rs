@@ -99,16 +99,32 @@ pub struct Ask {
     pub throttled: bool,
     /// How much the call matters.
     pub criticality: Criticality,
+    /// How much of the budget is there for this retry: all of it, unless the rest is left to
+    /// another hop. A budget that does not look at it is not shared.
+    pub share: Ratio,
 }
 
 impl Ask {
-    /// For a retry of normal criticality after a transient fault.
+    /// For a retry of normal criticality after a transient fault, of an undivided budget.
     pub const fn new(now: Instant) -> Self {
         Self {
             now,
             throttled: false,
             criticality: Criticality::Normal,
+            share: Ratio::ONE,
         }
+    }
+
+    /// What of a limit is there for it, rounded up: a quiet client keeps its one retry.
+    pub(crate) fn share_of(&self, limit: u64) -> u64 {
+        self.share.min(Ratio::ONE).ceil_of(limit)
+    }
+
+    /// What costs so much of the whole, of a share: rounded up, and nothing where there is none.
+    pub(crate) fn cost_of(&self, cost: u64) -> Option<u64> {
+        let share = u64::from(self.share.min(Ratio::ONE).as_millionths());
+        let dearer = cost.checked_mul(Ratio::ONE.as_millionths().into())?;
+        (share > 0).then(|| dearer.div_ceil(share))
     }
 }
 

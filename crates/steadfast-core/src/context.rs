@@ -8,7 +8,7 @@ use http::Extensions;
 use pin_project_lite::pin_project;
 
 use crate::order::apart;
-use crate::{Attempt, Deadline};
+use crate::{Attempt, Deadline, Owner};
 
 thread_local! {
     static CURRENT: RefCell<CallContext> = const { RefCell::new(CallContext::EMPTY) };
@@ -41,7 +41,7 @@ thread_local! {
 pub struct CallContext {
     deadline: Deadline,
     attempt: Option<Attempt>,
-    owner: Option<Attempt>,
+    owner: Option<Owner>,
     criticality: Criticality,
     operation: Option<Arc<str>>,
 }
@@ -111,7 +111,7 @@ impl CallContext {
     /// The place that a loop further up, which repeats the served call, gave the request in force
     /// on this thread; without copying the rest.
     #[inline]
-    pub fn current_owner() -> Option<Attempt> {
+    pub fn current_owner() -> Option<Owner> {
         CURRENT.with_borrow(|context| context.owner)
     }
 
@@ -139,10 +139,10 @@ impl CallContext {
     }
 
     /// Says that a loop further up repeats the served call, of which this is that attempt: retry
-    /// layers below leave the repeats to it.
+    /// layers below leave the repeats to it, or make no more than it leaves.
     #[must_use]
-    pub const fn with_owner(mut self, attempt: Attempt) -> Self {
-        self.owner = Some(attempt);
+    pub fn with_owner(mut self, owner: impl Into<Owner>) -> Self {
+        self.owner = Some(owner.into());
         self
     }
 
@@ -170,8 +170,9 @@ impl CallContext {
         self.attempt
     }
 
-    /// The place that a loop further up, which repeats the served call, gave this request.
-    pub const fn owner(&self) -> Option<Attempt> {
+    /// The place that a loop further up, which repeats the served call, gave this request, and what
+    /// it leaves to others.
+    pub const fn owner(&self) -> Option<Owner> {
         self.owner
     }
 

@@ -141,6 +141,9 @@ impl<const N: usize> Window<N> {
 }
 
 /// Counts of the last `N` steps, without a lock.
+///
+/// Of two threads that each count and then look at a total, one at least sees what both have
+/// counted.
 #[derive(Debug)]
 pub struct AtomicWindow<const N: usize>([AtomicU64; N]);
 
@@ -161,7 +164,7 @@ impl<const N: usize> AtomicWindow<N> {
         let counts = self
             .0
             .iter()
-            .map(|slot| Count::unpack(slot.load(Ordering::Relaxed)));
+            .map(|slot| Count::unpack(slot.load(Ordering::SeqCst)));
         counts.map(|count| count.seen_from(step, N as u32)).sum()
     }
 
@@ -184,7 +187,7 @@ impl<const N: usize> AtomicWindow<N> {
         let mut seen = slot.load(Ordering::Relaxed);
         loop {
             let next = change(Count::unpack(seen)).pack();
-            match slot.compare_exchange_weak(seen, next, Ordering::Relaxed, Ordering::Relaxed) {
+            match slot.compare_exchange_weak(seen, next, Ordering::SeqCst, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(other) => seen = other,
             }

@@ -2,7 +2,9 @@ use std::time::{Duration, Instant};
 
 use steadfast_core::budget::{Ending, Permit, Sending};
 use steadfast_core::decide::Terms;
-use steadfast_core::{Budget, Deadline, Delivery, Draws, Outcome, Reason, Report, Safety, Verdict};
+use steadfast_core::{
+    Budget, Deadline, Delivery, Draws, Outcome, Owner, Reason, Report, Safety, Verdict,
+};
 
 use crate::{RetryConfig, clock};
 
@@ -111,6 +113,11 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
         self.terms().max_attempts.get()
     }
 
+    /// What the next hop is told of this attempt.
+    pub(crate) fn told(&self, owns: bool, number: u32) -> Option<Owner> {
+        self.opening.told(self.config(), owns, number)
+    }
+
     /// Whether an earlier attempt may have taken effect.
     pub(crate) fn unknown_before(&self) -> bool {
         self.history.as_ref().is_some_and(|history| history.unknown)
@@ -155,7 +162,7 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
         self.made += u32::from(counted);
         self.in_flight = true;
         if !self.went_out {
-            self.budget().on_call(self.opening.started);
+            self.opening.on_sent(self.config());
         }
     }
 
@@ -165,7 +172,7 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
         if !std::mem::take(&mut self.in_flight) {
             return;
         }
-        let sending = if self.went_out {
+        let sending = if self.went_out || self.opening.is_repeat() {
             Sending::Retry
         } else {
             Sending::First
@@ -196,8 +203,13 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
             Verdict::Rejected(_) => Ending::NotSent,
         });
         if let Verdict::Rejected(_) = verdict {
-            // A refusal of ours is no attempt: nothing was sent.
-            self.made -= u32::from(self.counted);
+            // A refusal of ours is no attempt, nor the repeat of one: nothing was sent.
+            match (self.counted, &mut self.history) {
+                (false, Some(history)) => {
+                    history.refusals_repeated = history.refusals_repeated.saturating_sub(1)
+                }
+                (counted, _) => self.made -= u32::from(counted),
+            }
         }
     }
 

@@ -119,11 +119,10 @@ impl<C: AsRef<RetryConfig>> Call<C> {
         let mut head = self.template.as_ref()?.head();
         let number = self.attempts.made() + u32::from(counted);
         if let Some(mark) = &self.config().owner_mark {
-            let max = self.attempts.max();
-            match self.owns {
-                // The repeat of a protocol refusal is no attempt of its own.
-                true => mark.write(&mut head.headers, Attempt { number, max }),
-                false => mark.remove(&mut head.headers),
+            // The repeat of a protocol refusal is no attempt of its own.
+            match self.attempts.told(self.owns, number) {
+                Some(owner) => mark.write(&mut head.headers, owner),
+                None => mark.remove(&mut head.headers),
             }
         }
         self.mark(&mut head.extensions, number);

@@ -8,7 +8,7 @@ use steadfast_core::decide::{Admission, HintRule, Strictness, Terms};
 use steadfast_core::grpc::RetryableCodes;
 use steadfast_core::order::ToldOnce;
 use steadfast_core::{
-    Backoff, Budget, CallContext, Classify, DefaultClassify, Hints, Observe, OwnerMark, Random,
+    Allowance, Backoff, Budget, Classify, DefaultClassify, Hints, Observe, OwnerMark, Random,
     RouteRule,
 };
 
@@ -61,6 +61,7 @@ pub struct RetryConfig {
     pub(crate) retryable_codes: RetryableCodes,
     pub(crate) commit: Commit,
     pub(crate) owner_mark: Option<OwnerMark>,
+    pub(crate) next_hop: Option<Allowance>,
     pub(crate) upstream: UpstreamOwner,
     pub(crate) observer: Option<Arc<dyn Observe>>,
     pub(crate) misordered: ToldOnce,
@@ -83,6 +84,7 @@ impl Default for RetryConfig {
             retryable_codes: RetryableCodes::default(),
             commit: Commit::default(),
             owner_mark: None,
+            next_hop: None,
             upstream: UpstreamOwner::default(),
             observer: None,
             misordered: ToldOnce::new(),
@@ -92,18 +94,19 @@ impl Default for RetryConfig {
 }
 
 impl RetryConfig {
-    /// Whether a loop at a hop before this one repeats what is served here.
-    pub(crate) fn is_owned_upstream(&self) -> bool {
-        self.upstream == UpstreamOwner::PassThrough && CallContext::current_owner().is_some()
+    /// What the next hop is told that it may use.
+    pub(crate) fn left_to_next(&self) -> Option<Allowance> {
+        self.owner_mark.as_ref().and(self.next_hop)
     }
 
     /// Whether it says the same of every request.
     #[inline]
     pub(crate) fn is_same_for_all(&self) -> bool {
-        self.rules.is_empty() && self.budget_for.is_none()
+        self.rules.is_empty() && self.budget_for.is_none() && self.next_hop.is_none()
     }
 
-    /// The defaults, with a budget and randomness of their own.
+    /// The defaults, with a budget and randomness of their own. Clones share both, so that several
+    /// layers can be made over one budget.
     pub fn new() -> Self {
         Self::default()
     }
@@ -256,6 +259,37 @@ impl RetryConfig {
     #[must_use]
     pub fn with_owner_mark(mut self, mark: OwnerMark) -> Self {
         self.owner_mark = Some(mark);
+        self
+    }
+
+    /// Leaves so many of a call's attempts, and such a share of the budget, to the next hop: this
+    /// layer makes `⌊max_attempts / attempts⌋` attempts, at least one, each of which the next hop
+    /// may make into so many, and its retries have the rest of the budget. So both together make
+    /// no more than `max_attempts`, and with budgets alike no more retries than one of them alone
+    /// allows, and one. Needs an [owner mark](Self::with_owner_mark), which tells that hop, and a
+    /// hop that is set to [`UpstreamOwner::Split`]; any other sends each call once. Of a part that
+    /// is left to this layer itself it leaves a part in turn. One attempt, or no share, is nothing.
+    /// Default: nothing is left.
+    ///
+    /// ```
+    /// use std::num::NonZeroU32;
+    /// use steadfast_core::{Allowance, OwnerMark, Ratio};
+    /// use steadfast_retry::RetryConfig;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let [two, four] = [2, 4].map(|n| NonZeroU32::new(n).unwrap());
+    /// // Two attempts here, with two of the next hop's for each: 1/4;left=2;share=50.
+    /// let config = RetryConfig::new()
+    ///     .with_max_attempts(four)
+    ///     .with_owner_mark(OwnerMark::default())
+    ///     .with_next_hop(Allowance::new(two, Ratio::percent(50)?));
+    /// # let _ = config;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_next_hop(mut self, allowance: Allowance) -> Self {
+        self.next_hop = Some(allowance);
         self
     }
 

@@ -14,7 +14,7 @@ pub const DEFAULT_CONCURRENCY_MINIMUM: u32 = 3;
 ///
 /// A retry counts from its reservation, before the wait, to its end. Bound: at every reservation
 /// `retries ≤ max(⌈ratio × (first attempts + retries)⌉, minimum)`, all in flight. Sheddable calls
-/// may use half of that.
+/// may use half of that, and retries that ask for a [share](Ask::share) that share, rounded up.
 ///
 /// ```
 /// use steadfast_core::Ratio;
@@ -86,7 +86,7 @@ impl Budget for ConcurrencyBudget {
         let one_more = |now: u64| {
             let (firsts, retries) = (now >> 32, now & u64::from(u32::MAX));
             let limit = ratio.ceil_of(firsts + retries).max((*minimum).into());
-            let limit = open_to(ask.criticality, limit, Ratio::ZERO);
+            let limit = open_to(ask.criticality, ask.share_of(limit), Ratio::ZERO);
             (retries < limit && retries < u64::from(u32::MAX)).then_some(now + ONE_RETRY)
         };
         in_flight

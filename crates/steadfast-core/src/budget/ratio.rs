@@ -21,7 +21,8 @@ const STEPS: usize = 10;
 /// The call that asks is one, however long ago it began, so a quiet client gets its retry; a
 /// minimum per second lets it have more, and multiplies by the number of clients. A reserve keeps
 /// a share of the bound for critical calls; sheddable ones may use half of what is left, so that
-/// they lose first.
+/// they lose first. Retries that ask for a [share](Ask::share) have that share of the bound, rounded
+/// up.
 ///
 /// The success path adds one to an atomic. Nothing is remembered longer than the window, and an
 /// idle time of any length costs nothing.
@@ -155,7 +156,8 @@ impl Budget for RatioBudget {
         let mut retries = self.0.lock_retries();
         // The call that asks is one, however long ago it began.
         let calls = self.0.calls.total(step).max(1);
-        let limit = open_to(ask.criticality, self.0.limit(calls), self.0.reserve);
+        let limit = ask.share_of(self.0.limit(calls));
+        let limit = open_to(ask.criticality, limit, self.0.reserve);
         if retries.total(step) >= limit {
             return None;
         }

@@ -5,8 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use steadfast_core::decide::{Admission, Terms};
-use steadfast_core::{Budget, CallContext, Criticality, Deadline};
+use steadfast_core::{
+    Allowance, Attempt, Budget, CallContext, Criticality, Deadline, Owner, Ratio, Safety,
+};
 
+use crate::split::Split;
+use crate::upstream::Ownership;
 use crate::{RetryConfig, RetryOverrides, clock};
 
 /// What a call begins with, before anything is sent.
@@ -23,17 +27,23 @@ pub(crate) struct Opening {
 struct Own {
     terms: Terms,
     total_limit: Duration,
+    /// Where the attempts are shared with other hops.
+    split: Option<Split>,
 }
 
 impl Opening {
+    /// Of which so much is left to the next hop.
     #[inline]
     pub(crate) fn new(
         config: &RetryConfig,
-        owned: bool,
+        ownership: Ownership,
+        next: Option<Allowance>,
         deadline: Deadline,
         overrides: Option<RetryOverrides>,
     ) -> Self {
-        let differs = overrides.is_some() || owned;
+        let owned = matches!(ownership, Ownership::Foreign);
+        let alone = matches!(ownership, Ownership::Own) && next.is_none();
+        let differs = overrides.is_some() || !alone;
         let (served_until, criticality) = CallContext::current_deadline_and_criticality();
         Self {
             started: clock::now(),
@@ -41,7 +51,7 @@ impl Opening {
             criticality,
             owned,
             budget: None,
-            own: differs.then(|| Own::of(config, owned, overrides)),
+            own: differs.then(|| Own::of(config, ownership, next, overrides)),
         }
     }
 
@@ -80,7 +90,54 @@ impl Opening {
     /// The first attempt has gone out.
     #[inline]
     pub(crate) fn on_sent(&self, config: &RetryConfig) {
-        self.budget(config).on_call(self.started);
+        if !self.is_repeat() {
+            self.budget(config).on_call(self.started);
+        }
+    }
+
+    #[inline]
+    fn split(&self) -> Option<&Split> {
+        self.own.as_ref()?.split.as_ref()
+    }
+
+    /// Whether the call is a repeat of a hop before this one, which splits with this one: to the
+    /// budget it is none that earns another.
+    #[inline]
+    pub(super) fn is_repeat(&self) -> bool {
+        self.split().is_some_and(Split::is_repeat)
+    }
+
+    /// What the call may use of its budget.
+    pub(super) fn share(&self) -> Ratio {
+        self.split().map_or(Ratio::ONE, |split| split.share)
+    }
+
+    /// Whether any outcome could lead to another attempt of a call that is so safe, here or at a
+    /// hop that this one leaves attempts to.
+    #[inline]
+    pub(crate) fn may_repeat(&self, config: &RetryConfig, safety: impl FnOnce() -> Safety) -> bool {
+        let terms = self.terms(config);
+        if self.split().is_some_and(Split::leaves_something) {
+            let mut all = *terms;
+            all.max_attempts = NonZeroU32::MAX;
+            return all.may_repeat(safety);
+        }
+        terms.may_repeat(safety)
+    }
+
+    /// What the next hop is told of this attempt, whose repeats are this layer's or not; `None`
+    /// where they are nobody's.
+    pub(crate) fn told(&self, config: &RetryConfig, owns: bool, number: u32) -> Option<Owner> {
+        match (owns, self.split()) {
+            (true, Some(split)) => Some(split.owner(number)),
+            (true, None) => {
+                let max = self.terms(config).max_attempts.get();
+                Some(Attempt { number, max }.into())
+            }
+            // What cannot be repeated here may be where it goes.
+            (false, Some(split)) => split.upstream(),
+            (false, None) => None,
+        }
     }
 
     /// When the call must have ended.
@@ -97,17 +154,33 @@ impl Opening {
 
 impl Own {
     #[cold]
-    fn of(config: &RetryConfig, owned: bool, overrides: Option<RetryOverrides>) -> Box<Self> {
+    fn of(
+        config: &RetryConfig,
+        ownership: Ownership,
+        next: Option<Allowance>,
+        overrides: Option<RetryOverrides>,
+    ) -> Box<Self> {
         let mut own = Self {
             terms: config.terms,
             total_limit: config.total_limit,
+            split: None,
         };
         if let Some(overrides) = overrides {
             overrides.apply(&mut own.terms, &mut own.total_limit);
         }
-        if owned {
-            own.terms.max_attempts = NonZeroU32::MIN;
-            own.terms.admission = Admission::Stop;
+        let upstream = match ownership {
+            Ownership::Foreign => {
+                own.terms.max_attempts = NonZeroU32::MIN;
+                own.terms.admission = Admission::Stop;
+                return Box::new(own);
+            }
+            Ownership::Part(owner) => Some(owner),
+            Ownership::Own => None,
+        };
+        if upstream.is_some() || next.is_some() {
+            let split = Split::of(own.terms.max_attempts, upstream, next);
+            own.terms.max_attempts = split.attempts;
+            own.split = Some(split);
         }
         Box::new(own)
     }

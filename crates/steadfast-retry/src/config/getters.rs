@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use steadfast_core::decide::{Admission, HintRule, Strictness};
 use steadfast_core::grpc::RetryableCodes;
-use steadfast_core::{Backoff, Hints, OwnerMark, RouteRule};
+use steadfast_core::{Allowance, Backoff, Hints, OwnerMark, RouteRule};
 
 use super::RetryConfig;
 use crate::{Commit, UpstreamOwner};
@@ -86,6 +86,11 @@ impl RetryConfig {
     /// The mark that tells the next hop who repeats the call, where it is told.
     pub const fn owner_mark(&self) -> Option<&OwnerMark> {
         self.owner_mark.as_ref()
+    }
+
+    /// What of a call's attempts and of the budget is left to the next hop.
+    pub const fn next_hop(&self) -> Option<Allowance> {
+        self.next_hop
     }
 
     /// What is done for a request whose caller's loop repeats it.

@@ -1,6 +1,7 @@
 //! What the retry layer promises, on a paused clock.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+mod admitted;
 mod answers;
 mod bodies;
 mod budget_layer;
@@ -14,6 +15,7 @@ mod hints;
 mod limits;
 mod operation;
 mod owner;
+mod owner_split;
 mod readiness;
 mod reviewed;
 mod rules;

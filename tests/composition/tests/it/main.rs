@@ -27,6 +27,7 @@ mod sockets_breaker;
 mod sockets_http2;
 mod sockets_keyed;
 mod sockets_reused;
+mod sockets_split;
 mod sockets_uploads;
 mod stack;
 mod towers;
