@@ -3,6 +3,7 @@
 
 mod admission;
 mod answers;
+mod any_order;
 mod balanced;
 mod breaker;
 mod deadline_client;
