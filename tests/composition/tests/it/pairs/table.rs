@@ -6,7 +6,7 @@ use std::path::Path;
 use steadfast::LayerKind;
 use steadfast::order::Misordered;
 
-const TABLE: &str = include_str!("../../../PAIRS.md");
+const TABLE: &str = include_str!("../../../../../crates/steadfast/docs/pairs.md");
 
 /// A client's layers, outer to inner.
 const CLIENT: [&str; 12] = [
