@@ -141,6 +141,9 @@ impl<const N: usize> Window<N> {
 }
 
 /// Counts of the last `N` steps, without a lock.
+///
+/// Of two threads that each count and then look at a total, one at least sees what both have
+/// counted.
 #[derive(Debug)]
 pub struct AtomicWindow<const N: usize>([AtomicU64; N]);
 
@@ -161,7 +164,7 @@ impl<const N: usize> AtomicWindow<N> {
         let counts = self
             .0
             .iter()
-            .map(|slot| Count::unpack(slot.load(Ordering::Relaxed)));
+            .map(|slot| Count::unpack(slot.load(Ordering::SeqCst)));
         counts.map(|count| count.seen_from(step, N as u32)).sum()
     }
 
@@ -174,7 +177,7 @@ impl<const N: usize> AtomicWindow<N> {
         let slot = &self.0[step as usize % N];
         let seen = Count::unpack(slot.load(Ordering::Relaxed));
         if seen.step == step && seen.count < u32::MAX / 2 {
-            return Count::unpack(slot.fetch_add(1, Ordering::Relaxed)).count + 1;
+            return Count::unpack(slot.fetch_add(1, Ordering::SeqCst)).count + 1;
         }
         self.change(step, |count| count.one_more(step, N as u32))
     }
@@ -193,7 +196,7 @@ impl<const N: usize> AtomicWindow<N> {
         loop {
             let next = change(Count::unpack(seen));
             let packed = next.pack();
-            match slot.compare_exchange_weak(seen, packed, Ordering::Relaxed, Ordering::Relaxed) {
+            match slot.compare_exchange_weak(seen, packed, Ordering::SeqCst, Ordering::Relaxed) {
                 Ok(_) => return next.count,
                 Err(other) => seen = other,
             }

@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use http::Request;
 use steadfast_core::order::ToldOnce;
-use steadfast_core::{
-    AdmissionRefused, CallState, Deadline, Event, Reason, Safety, Subject, destination,
-};
+use steadfast_core::{Deadline, Reason};
 
 use super::BulkheadConfig;
 use super::gates::Gates;
-use crate::{Mode, clock};
+use crate::clock;
 
 #[derive(Debug)]
 pub(super) struct Shared {
@@ -62,18 +60,6 @@ impl Shared {
 
     /// Tells the observer of a refusal.
     pub(super) fn tell<B>(&self, request: &Request<B>, reason: Reason) {
-        let Some(observer) = self.config.observer() else {
-            return;
-        };
-        let (uri, headers) = (request.uri(), request.headers());
-        let said = CallState::of(request.extensions()).and_then(CallState::safety);
-        let subject = Subject::new(
-            destination(uri, headers, request.extensions()),
-            request.method(),
-            said.unwrap_or_else(|| Safety::of_method(request.method())),
-        );
-        let mut refused = AdmissionRefused::new(subject, reason);
-        refused.enforced = self.config.mode() == Mode::Enforced;
-        observer.observe(&Event::AdmissionRefused(refused));
+        self.config.acts.tell_refused(request, reason, None);
     }
 }

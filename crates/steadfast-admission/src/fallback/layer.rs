@@ -71,6 +71,11 @@ impl<F> FallbackLayer<F> {
         self.answers
     }
 
+    /// Who is told.
+    pub fn observer(&self) -> Option<&dyn Observe> {
+        self.observer.as_deref()
+    }
+
     #[inline]
     pub(super) fn tell_order(&self, entered: Entered) {
         entered.tell(self.observer.as_deref(), &self.misordered);

@@ -86,7 +86,12 @@ async fn retries_that_are_too_many_are_told_to_stop_and_the_dead_are_not_counted
 
 #[tokio::test(start_paused = true)]
 async fn the_context_is_in_force_as_far_as_callers_are_believed() {
-    let owner = || format!("{:?}", CallContext::current_owner().map(|it| it.max));
+    let owner = || {
+        format!(
+            "{:?}",
+            CallContext::current_owner().map(|it| it.attempt().max)
+        )
+    };
     for (trust, said) in [
         (InboundTrust::Deadline, "None"),
         (InboundTrust::Everything, "Some(4)"),

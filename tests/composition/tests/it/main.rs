@@ -3,6 +3,7 @@
 
 mod admission;
 mod answers;
+mod any_order;
 mod balanced;
 mod breaker;
 mod deadline_client;
@@ -10,6 +11,7 @@ mod deadline_client_streams;
 mod deadline_server;
 mod field_cases;
 mod hints;
+mod hostile;
 mod killed_client;
 mod lost_replies;
 mod manual;

@@ -6,6 +6,7 @@ mod client_stack;
 mod over;
 mod served;
 mod server;
+mod standard;
 
 /// A check of a client's layer as four tests, one for each service below it.
 macro_rules! over_each {

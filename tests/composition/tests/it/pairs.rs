@@ -1,6 +1,6 @@
 //! What each order of two layers means: every pair, both ways, on a paused clock.
 //!
-//! `PAIRS.md` beside this crate's manifest is the table of it, for users; `table` keeps the two
+//! `pairs.md` in the facade's manual is the table of it, for users; `table` keeps the two
 //! together.
 
 /// These layers, the outermost first, around this service.

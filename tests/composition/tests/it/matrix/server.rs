@@ -3,10 +3,12 @@
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
-use steadfast::CallContext;
+use steadfast::admission::arrivals::ArrivalsConfig;
 use steadfast::deadline::server::{InboundConfig, InboundDeadlineLayer};
 use steadfast::idempotency::server::TransactionSlot;
+use steadfast::server::{Draft, StandardLayer};
 use steadfast::sqlx::SqliteTx;
+use steadfast::{CallContext, Ratio};
 use tower::limit::GlobalConcurrencyLimitLayer;
 use tower::{ServiceBuilder, service_fn};
 
@@ -19,6 +21,7 @@ served_by_each![
     arrivals_send_retries_away,
     idempotency_has_the_effect_once_and_replays,
     the_whole_stack_has_one_effect_in_time_for_a_known_caller,
+    the_standard_stack_refuses_what_expired_and_retries_that_are_too_many,
 ];
 
 /// A handler that says by its status whether it knows a deadline.
@@ -124,4 +127,26 @@ async fn the_whole_stack_has_one_effect_in_time_for_a_known_caller<W: Serves>() 
     assert_eq!((ledger.charges().await, runs.get()), (1, 1));
     // Of six, the expired one and the last were not looked up.
     assert_eq!((seen.get(), asked.get()), (6, 4));
+}
+
+async fn the_standard_stack_refuses_what_expired_and_retries_that_are_too_many<W: Serves>() {
+    let runs = Count::default();
+    let one = 1.try_into().unwrap();
+    let few = ArrivalsConfig::new()
+        .with_share(Ratio::percent(50).unwrap())
+        .with_minimum(one);
+    let policy = Draft::new().with_maximum(60 * SECOND).with_arrivals(few);
+    let layer = StandardLayer::new(policy.check().unwrap());
+    let app = W::start(layer, knows_its_deadline(&runs)).await;
+    let expired = app.ask(with(TIME, "0", charge("k-1"))).await;
+    assert_eq!((expired.status().as_u16(), runs.get()), (504, 0));
+    assert_eq!(
+        app.ask(charge("k-1")).await.status(),
+        200,
+        "its own maximum"
+    );
+    assert_eq!(app.ask(again(charge("k-1"))).await.status(), 200);
+    assert!(is_sent_away(&app.ask(again(charge("k-1"))).await));
+    assert_eq!(app.ask(charge("k-1")).await.status(), 200);
+    assert_eq!(runs.get(), 3);
 }

@@ -71,10 +71,13 @@ pub(crate) fn retry_config() -> RetryConfig {
 
 /// The same with waits that are not seen, for real clocks.
 pub(crate) fn quick_retry() -> RetryLayer {
+    RetryLayer::new(retry_config().with_backoff(quick_backoff()))
+}
+
+pub(crate) fn quick_backoff() -> Backoff {
     let wait = Duration::from_millis(5);
     let backoff = Backoff::default().with_base(wait).with_throttled_base(wait);
-    let backoff = backoff.with_cap(wait).with_jitter(Jitter::None);
-    RetryLayer::new(retry_config().with_backoff(backoff))
+    backoff.with_cap(wait).with_jitter(Jitter::None)
 }
 
 /// Below a loop whose attempts are told by a header.

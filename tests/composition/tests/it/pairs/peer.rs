@@ -25,6 +25,8 @@ pub(crate) enum Does {
     Hangs,
     /// Answers 200 and half a body, and then nothing.
     FallsSilent,
+    /// Answers 503 and half a body, and then nothing.
+    FailsSilently,
     /// Loses the connection.
     Breaks,
     /// Is refused by a layer of ours further below.
@@ -61,6 +63,11 @@ impl Peer {
             value.map_or_else(String::new, |value| value.to_str().unwrap().to_owned())
         };
         self.0.lock().unwrap().heads.iter().map(said).collect()
+    }
+
+    /// From now on it answers 200.
+    pub(crate) fn recover(&self) {
+        self.0.lock().unwrap().list = [Does::Says(200)].into();
     }
 
     fn next(&self, head: request::Parts) -> Does {
@@ -103,10 +110,8 @@ impl Does {
                 Ok(answer(200))
             }
             Self::Hangs => std::future::pending().await,
-            Self::FallsSilent => Ok(Response::new(Chunks::new([
-                Piece::data("half"),
-                Piece::Never,
-            ]))),
+            Self::FallsSilent => Ok(half(200)),
+            Self::FailsSilently => Ok(half(503)),
             Self::Breaks => Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset).into()),
             Self::Refused(reason) => Err(Rejected::new(reason).into()),
         }
@@ -114,7 +119,15 @@ impl Does {
 }
 
 fn answer(status: u16) -> Response<Chunks> {
-    let mut answer = Response::new(Chunks::of(["said"]));
+    with_body(status, Chunks::of(["said"]))
+}
+
+fn half(status: u16) -> Response<Chunks> {
+    with_body(status, Chunks::new([Piece::data("half"), Piece::Never]))
+}
+
+fn with_body(status: u16, body: Chunks) -> Response<Chunks> {
+    let mut answer = Response::new(body);
     *answer.status_mut() = StatusCode::from_u16(status).unwrap();
     answer
 }

@@ -1,8 +1,10 @@
 //! Retry around each layer of one attempt, and inside it. With the bulkhead: `admission`; with the
 //! breaker: `breaker`.
 
+use std::time::Duration;
+
 use steadfast::retry::{BudgetLayer, Commit, CountAttemptsLayer, RetryLayer};
-use steadfast::{Cut, Reason};
+use steadfast::{Backoff, Cut, Jitter, Reason};
 use tokio::time::{Instant, sleep};
 
 use super::asked::*;
@@ -102,4 +104,19 @@ async fn propagation_outside_retry_tells_every_attempt_the_time_of_the_first() {
     let outside = stack!(propagate(), retry(); peer);
     assert_eq!(status(outside.ask(due(5 * SECOND, get())).await), 200);
     assert_eq!(peer.told(TIME), ["5000", "5000"]);
+}
+
+/// In the order that is right: with one place, the next attempt needs the place of the last.
+#[tokio::test(start_paused = true)]
+async fn a_failed_answer_gives_its_place_back_before_the_next_attempt_asks_for_one() {
+    for wait in [Duration::ZERO, SECOND] {
+        for fails in [Does::Says(503), Does::FailsSilently, Does::Breaks] {
+            let backoff = Backoff::default().with_base(wait).with_cap(wait);
+            let config = retry_config().with_backoff(backoff.with_jitter(Jitter::None));
+            let (places, peer) = (bulkhead(), Peer::new([fails, fails, Does::Says(200)]));
+            let stack = stack!(RetryLayer::new(config), places.clone(); peer);
+            assert_eq!(status(stack.ask(get()).await), 200, "{fails:?} {wait:?}");
+            assert_eq!((peer.calls(), in_flight(&places)), (3, 0));
+        }
+    }
 }

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-const TABLE: &str = include_str!("../../../PAIRS.md");
+use steadfast::LayerKind;
+use steadfast::order::Misordered;
+
+const TABLE: &str = include_str!("../../../../../crates/steadfast/docs/pairs.md");
 
 /// A client's layers, outer to inner.
 const CLIENT: [&str; 12] = [
@@ -131,6 +134,27 @@ fn each_order_of_a_pair_is_right_or_wrong_or_both_are_the_same() {
             "{outer}, {inner}: neither order is right"
         );
     }
+}
+
+/// What core tells of as misordered is what users read is wrong.
+#[test]
+fn the_pairs_that_are_told_as_misordered_are_those_that_the_table_calls_wrong() {
+    let name = |kind: LayerKind| match kind {
+        LayerKind::Propagate => "propagation".to_owned(),
+        kind => kind.as_str().replace('_', " "),
+    };
+    let rows = rows();
+    let mut wrong = 0;
+    for outer in LayerKind::ALL {
+        for inner in LayerKind::ALL.into_iter().filter(|inner| *inner != outer) {
+            let pair = (name(outer), name(inner));
+            let row = rows.iter().find(|row| row.pair == pair).unwrap();
+            let is_wrong = Misordered::of(outer, inner).is_some();
+            assert_eq!(is_wrong, row.right == "**no**", "{pair:?}: {}", row.right);
+            wrong += usize::from(is_wrong);
+        }
+    }
+    assert_eq!(wrong, Misordered::all().count());
 }
 
 #[test]

@@ -76,6 +76,22 @@ async fn retries_pass_through_a_buffer_one_behind_the_other() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_attempt_that_timed_out_in_a_buffers_queue_is_not_sent_afterwards() {
+    let peer = Peer::new([Does::Late(5 * SECOND / 2), Does::Says(200)]);
+    let patience = 3 * SECOND / 2;
+    let place = one();
+    let holds = stack!(place.clone(); peer).begin(get()).await;
+    let start = Instant::now();
+    let stack = stack!(retry(), attempt_timeout(patience), BufferLayer::new(8), place; peer);
+    let ended = stack.ask(get());
+    // The first attempt leaves the queue at 1.5 s; the second comes at 2.5 s.
+    assert_eq!(status(ended.await), 200);
+    assert_eq!(start.elapsed(), 5 * SECOND / 2);
+    assert_eq!(status(holds.await.unwrap()), 200);
+    assert_eq!(peer.calls(), 2, "the call beside it, and one attempt");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_concurrency_limit_outside_retry_is_taken_through_all_waits() {
     for outside in [true, false] {
         let peer = Peer::new([Does::Says(503), Does::Says(200)]);
