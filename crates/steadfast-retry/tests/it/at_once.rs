@@ -18,7 +18,9 @@ enum Told {
 
 /// Keeps what it is told, and when that was.
 #[derive(Clone, Debug, Default)]
-struct Log(Arc<Mutex<Vec<(Told, Option<Instant>)>>>);
+struct Log(Arc<Mutex<Vec<Heard>>>);
+
+type Heard = (Told, Option<Instant>);
 
 impl Log {
     fn add(&self, told: Told, at: Option<Instant>) {
