@@ -1,0 +1,16 @@
+#![doc = include_str!("../README.md")]
+
+mod body;
+mod classify;
+mod client;
+mod leaf;
+#[cfg(feature = "middleware")]
+mod middleware;
+mod transport;
+
+pub use classify::ReqwestClassify;
+pub use client::{Client, Error, RequestBuilder, Response, Stack};
+pub use leaf::{Leaf, LeafFuture};
+#[cfg(feature = "middleware")]
+pub use middleware::{Layered, NextLeaf};
+pub use transport::{DEFAULT_CONNECT_TIMEOUT, client_builder};
