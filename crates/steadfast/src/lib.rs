@@ -26,9 +26,9 @@ pub use steadfast_deadline as deadline;
 pub use steadfast_hyper as hyper;
 #[cfg(any(feature = "client", feature = "server"))]
 pub use steadfast_idempotency as idempotency;
-#[cfg(feature = "reqwest")]
-pub use steadfast_reqwest as reqwest;
 #[cfg(feature = "sqlite")]
 pub use steadfast_idempotency_sqlx as sqlx;
+#[cfg(feature = "reqwest")]
+pub use steadfast_reqwest as reqwest;
 #[cfg(feature = "client")]
 pub use steadfast_retry as retry;

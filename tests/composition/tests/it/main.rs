@@ -26,6 +26,7 @@ mod sockets_bodies;
 mod sockets_breaker;
 mod sockets_http2;
 mod sockets_keyed;
+mod sockets_reqwest;
 mod sockets_reused;
 mod sockets_split;
 mod sockets_uploads;
