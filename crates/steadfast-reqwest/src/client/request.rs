@@ -184,17 +184,6 @@ impl<S> RequestBuilder<S> {
         Ok(request)
     }
 
-    fn change(mut self, change: impl FnOnce(&mut Made) -> Result<(), BoxedHttp>) -> Self {
-        if let Ok(made) = &mut self.made {
-            if let Err(wrong) = change(made) {
-                self.made = Err(Error::builder(wrong.0));
-            }
-        }
-        self
-    }
-}
-
-impl<S: Stack> RequestBuilder<S> {
     /// Sends the request and waits for the head of its answer, whatever its status.
     ///
     /// Dropped, it ends the call: what the layers hold for it they give back.
@@ -202,7 +191,10 @@ impl<S: Stack> RequestBuilder<S> {
     /// # Errors
     ///
     /// What was wrong with the request, or what the stack ended the call with.
-    pub async fn send(self) -> Result<Response<S::Answer>, Error> {
+    pub async fn send(self) -> Result<Response<S::Answer>, Error>
+    where
+        S: Stack,
+    {
         let mut stack = self.stack.clone();
         let request = self.build()?;
         poll_fn(|cx| stack.poll_ready(cx))
@@ -210,6 +202,15 @@ impl<S: Stack> RequestBuilder<S> {
             .map_err(Error::call)?;
         let answer = stack.call(request).await.map_err(Error::call)?;
         Ok(Response::new(answer))
+    }
+
+    fn change(mut self, change: impl FnOnce(&mut Made) -> Result<(), BoxedHttp>) -> Self {
+        if let Ok(made) = &mut self.made {
+            if let Err(wrong) = change(made) {
+                self.made = Err(Error::builder(wrong.0));
+            }
+        }
+        self
     }
 }
 

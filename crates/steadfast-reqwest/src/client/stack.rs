@@ -34,6 +34,16 @@ use tower_service::Service;
 /// # let _ = Till::is_open(&till);
 /// # Ok::<(), reqwest::Error>(())
 /// ```
+///
+/// The compiler says of anything else "a `Client` cannot send through `..`", and what can be:
+///
+/// ```compile_fail
+/// # async fn sends() {
+/// // A client of reqwest's own stands below a `Leaf`.
+/// let client = steadfast_reqwest::Client::new(reqwest::Client::new());
+/// client.get("http://till.example/open").send().await;
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a `Client` cannot send through `{Self}`",
     label = "not a stack",
@@ -47,6 +57,8 @@ pub trait Stack:
     type Answer: Body<Data: Buf, Error: Into<BoxError>>;
 }
 
+// Without it a missing bound is told as one of `Service`, of which nobody has heard here.
+#[diagnostic::do_not_recommend]
 impl<S, R> Stack for S
 where
     S: Service<Request<LeafBody>, Response = Response<R>, Error: Into<BoxError>> + Clone,

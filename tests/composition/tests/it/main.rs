@@ -21,6 +21,7 @@ mod one_key;
 mod one_shot;
 mod pairs;
 mod payments;
+mod readable_errors;
 mod sockets_amplified;
 mod sockets_bodies;
 mod sockets_breaker;
