@@ -47,7 +47,7 @@ pub struct Problem {
 impl Problem {
     /// What a handler answers when a call of its own failed so.
     pub fn of_call(error: &(dyn Error + 'static)) -> Self {
-        Self::of(error).unwrap_or_else(|| Self {
+        Self::of(error).unwrap_or(Self {
             status: StatusCode::BAD_GATEWAY,
             code: "upstream",
             detail: "another server that this answer needs has failed",
@@ -57,7 +57,7 @@ impl Problem {
 
     /// What a server answers when a layer or a service of its own failed so.
     pub fn of_server(error: &(dyn Error + 'static)) -> Self {
-        Self::of(error).unwrap_or_else(|| Self {
+        Self::of(error).unwrap_or(Self {
             status: StatusCode::INTERNAL_SERVER_ERROR,
             code: "internal",
             detail: "the server has failed",

@@ -12,5 +12,5 @@ pub use classify::ReqwestClassify;
 pub use client::{Client, Error, RequestBuilder, Response, Stack};
 pub use leaf::{Leaf, LeafFuture};
 #[cfg(feature = "middleware")]
-pub use middleware::{Layered, NextLeaf};
+pub use middleware::{Layered, MiddlewareLayer, NextLeaf};
 pub use transport::{DEFAULT_CONNECT_TIMEOUT, client_builder};

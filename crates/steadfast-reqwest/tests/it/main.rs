@@ -7,5 +7,7 @@ mod hidden;
 mod http1;
 mod http2;
 mod kinds;
+#[cfg(feature = "middleware")]
+mod middleware;
 mod traits;
 mod wrapped;
