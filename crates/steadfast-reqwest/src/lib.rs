@@ -13,4 +13,5 @@ pub use client::{Client, Error, RequestBuilder, Response, Stack};
 pub use leaf::{Leaf, LeafFuture};
 #[cfg(feature = "middleware")]
 pub use middleware::{Layered, MiddlewareLayer, NextLeaf};
-pub use transport::{DEFAULT_CONNECT_TIMEOUT, client_builder};
+pub use steadfast_hyper::DEFAULT_CONNECT_TIMEOUT;
+pub use transport::client_builder;

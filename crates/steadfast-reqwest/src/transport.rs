@@ -1,8 +1,4 @@
-use std::time::Duration;
-
-/// Time to get a connection unless said otherwise: 5 s, that of
-/// [`steadfast_hyper::DEFAULT_CONNECT_TIMEOUT`].
-pub const DEFAULT_CONNECT_TIMEOUT: Duration = steadfast_hyper::DEFAULT_CONNECT_TIMEOUT;
+use steadfast_hyper::DEFAULT_CONNECT_TIMEOUT;
 
 /// The start of a `reqwest::Client` that does what it is told, once.
 ///
