@@ -26,6 +26,20 @@ pub use throttle::{DEFAULT_MAX_TOKENS, DEFAULT_TOKEN_RATIO, InvalidThrottle, Thr
 /// A value is a handle: clones share one budget, so several stacks can be given the same.
 /// `now` comes from the caller's clock. Of a reservation it is the present, and may go back a
 /// little between threads; of a call and its outcomes it is when the call began.
+///
+/// The compiler says of anything else "`&str` is not a retry budget", and which there are:
+///
+/// ```compile_fail
+/// fn cap(_: impl steadfast_core::Budget) {}
+/// cap("ten percent");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a retry budget",
+    label = "not a `Budget`",
+    note = "budgets are `RatioBudget` (the default), `ThrottleBudget`, `ConcurrencyBudget`, \
+            `RefundBudget` and `RateBudget` of `steadfast_core::budget`; one of your own is also \
+            `Debug`, `Send`, `Sync` and `'static`"
+)]
 pub trait Budget: fmt::Debug + Send + Sync + 'static {
     /// A call's first attempt goes out.
     fn on_call(&self, now: Instant);
