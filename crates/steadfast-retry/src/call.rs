@@ -146,7 +146,7 @@ impl<C: AsRef<RetryConfig>> Call<C> {
         let config = self.config();
         let common = self.attempts.made() <= 1
             && config.observer.is_none()
-            && !matches!(config.commit, Commit::WholeBody { .. })
+            && !matches!(self.attempts.commit(), Commit::WholeBody { .. })
             && self.is_plain_success(head);
         if common {
             self.attempts.on_verdict(Verdict::Success);
