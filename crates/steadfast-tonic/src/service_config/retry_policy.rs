@@ -2,8 +2,8 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use serde_json::Value;
-use steadfast_core::grpc::{Code, RetryableCodes};
 use steadfast_core::backoff::Multiplier;
+use steadfast_core::grpc::{Code, RetryableCodes};
 use steadfast_core::{Backoff, Jitter, Ratio};
 use steadfast_retry::{Commit, RetryOverrides};
 

@@ -110,6 +110,3 @@ pub(crate) fn code_of(status: &Status) -> Code {
     let code = number.and_then(|number| Code::ALL.get(number).copied());
     code.unwrap_or(Code::Unknown)
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,1 +1,13 @@
+//! tonic's generated client over the layers, against tonic's server and a scripted peer.
 
+mod greeter;
+mod info;
+mod not_grpc;
+mod peer;
+mod policy;
+mod refusals;
+mod repeats;
+mod served;
+mod streams;
+mod transport;
+mod types;
