@@ -3,7 +3,8 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::{HeaderMap, Request};
 use http_body::Body;
-use steadfast_core::{Announced, BoxError, CallState, TimeoutHeader, grpc};
+use steadfast_core::grpc::{self, Transport};
+use steadfast_core::{Announced, BoxError, CallState, TimeoutHeader};
 use tokio::time::Instant;
 use tower_layer::Layer;
 use tower_service::Service;
@@ -15,7 +16,7 @@ use tower_service::Service;
 ///   (gRFC A6). Repeats of what the protocol refused are not counted.
 /// - `grpc-timeout` is what is left of the call's deadline, never more than the request said.
 ///
-/// Innermost. Answer, errors and future are the channel's own.
+/// Requests that are no gRPC get neither. Innermost. Answer, errors and future are the channel's own.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaf<S> {
     inner: S,
@@ -43,7 +44,8 @@ where
 
     fn call(&mut self, request: Request<B>) -> S::Future {
         let mut request = request.map(tonic::body::Body::new);
-        if let Some(state) = CallState::of(request.extensions()).cloned() {
+        let state = CallState::of(request.extensions()).cloned();
+        if let Some(state) = state.filter(|_| Transport::of(request.headers()).is_some()) {
             tell(&state, request.headers_mut());
         }
         self.inner.call(request)

@@ -28,15 +28,16 @@ const RETRY_INFO: &[u8] = b"google.rpc.RetryInfo";
 /// A lower bound, as `Retry-After` is; gRPC's pushback, which replaces the wait, comes before it.
 ///
 /// ```
+/// use std::time::Duration;
 /// use http::HeaderValue;
 /// use steadfast_core::Hint;
 /// use steadfast_tonic::RetryInfo;
 ///
 /// // code 14, one detail: a RetryInfo of 1.5 s.
 /// let details = HeaderValue::from_static(
-///     "CA4aNAoodHlwZS5nb29nbGVhcGlzLmNvbS9nb29nbGUucnBjLlJldHJ5SW5mbxIICgYIARCAyrXuAQ",
+///     "CA4aNgoodHlwZS5nb29nbGVhcGlzLmNvbS9nb29nbGUucnBjLlJldHJ5SW5mbxIKCggIARCAyrXuAQ==",
 /// );
-/// # let _ = &details;
+/// assert_eq!(RetryInfo::of_header(&details), Hint::Wait(Duration::from_millis(1500)));
 /// assert_eq!(RetryInfo::of_header(&HeaderValue::from_static("!")), Hint::Unreadable);
 /// assert_eq!(RetryInfo::of_header(&HeaderValue::from_static("")), Hint::None);
 /// ```

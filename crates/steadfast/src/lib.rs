@@ -30,3 +30,5 @@ pub use steadfast_idempotency as idempotency;
 pub use steadfast_idempotency_sqlx as sqlx;
 #[cfg(feature = "client")]
 pub use steadfast_retry as retry;
+#[cfg(feature = "tonic")]
+pub use steadfast_tonic as tonic;

@@ -96,9 +96,12 @@ impl<'a> At<'a> {
     pub(super) fn duration(&self) -> Read<Duration> {
         let wrong = || self.is_not("a duration such as \"1.5s\"");
         let text = self.text()?.strip_suffix('s').ok_or_else(wrong)?;
-        let (seconds, fraction) = text.split_once('.').unwrap_or((text, "0"));
-        // gRFC A6 itself writes ".1s".
-        let seconds = if seconds.is_empty() { "0" } else { seconds };
+        let (seconds, fraction) = match text.split_once('.') {
+            // gRFC A6 itself writes ".1s".
+            Some(("", fraction)) => ("0", fraction),
+            Some(parts) => parts,
+            None => (text, "0"),
+        };
         let digits =
             |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         if !digits(seconds) || !digits(fraction) || fraction.len() > 9 {

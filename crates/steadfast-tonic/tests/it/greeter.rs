@@ -93,6 +93,13 @@ impl Running {
         inner.seen.iter().map(value).collect()
     }
 
+    /// What each call said in this binary header.
+    pub(crate) fn binary(&self, name: &str) -> Vec<Option<Vec<u8>>> {
+        let inner = self.script.0.lock().unwrap();
+        let value = |seen: &MetadataMap| Some(seen.get_bin(name)?.to_bytes().unwrap().to_vec());
+        inner.seen.iter().map(value).collect()
+    }
+
     /// The names that were asked for, each stream's together.
     pub(crate) fn names(&self) -> Vec<String> {
         self.script.0.lock().unwrap().names.clone()

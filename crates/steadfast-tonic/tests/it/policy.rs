@@ -1,6 +1,9 @@
 //! A service config at work.
 
-use steadfast_core::Reason;
+use std::num::NonZeroU32;
+
+use steadfast_core::{CallState, Reason, Safety};
+use steadfast_retry::RetryOverrides;
 use tonic::Code;
 
 use crate::greeter::{Running, Says};
@@ -92,5 +95,33 @@ async fn a_pushback_that_says_no_ends_the_call() {
     assert_eq!(
         (reason(&status), server.calls()),
         (Some(Reason::PeerSaidNo), 1)
+    );
+}
+
+/// Disabled for a call, or by leaving the service config out.
+#[tokio::test]
+async fn a_callers_own_word_wins_over_the_policy() {
+    let server = Running::start([Says::unavailable(&[])]).await;
+    let mut client = configured(server.channel(), &policy(3, r#""UNAVAILABLE""#, ""));
+    let mut request = hello();
+    let once = RetryOverrides::new().with_max_attempts(NonZeroU32::MIN);
+    request.extensions_mut().insert(once);
+    let status = client.say_hello(request).await.unwrap_err();
+    assert_eq!((status.code(), server.calls()), (Code::Unavailable, 1));
+}
+
+/// A caller may know that its call is not what its method usually is.
+#[tokio::test]
+async fn a_call_that_its_caller_protects_is_not_repeated() {
+    let server = Running::start([Says::unavailable(&[])]).await;
+    let mut client = configured(server.channel(), &policy(3, r#""UNAVAILABLE""#, ""));
+    let mut request = hello();
+    let mut state = CallState::new();
+    state.set_safety(Safety::Unprotected);
+    request.extensions_mut().insert(state);
+    let status = client.say_hello(request).await.unwrap_err();
+    assert_eq!(
+        (reason(&status), server.calls()),
+        (Some(Reason::Unprotected), 1)
     );
 }

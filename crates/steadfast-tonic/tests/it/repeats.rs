@@ -3,7 +3,12 @@
 use std::time::Duration;
 
 use steadfast_core::{Outcome, Reason};
+use steadfast_deadline::AttemptTimeoutLayer;
+use steadfast_greeter::greeter_client::GreeterClient;
+use steadfast_retry::RetryLayer;
+use steadfast_tonic::{DestinationLayer, LeafLayer, StatusLayer};
 use tonic::Code;
+use tower::ServiceBuilder;
 
 use crate::greeter::{Running, Says};
 use crate::peer::*;
@@ -121,4 +126,93 @@ async fn pushback_replaces_the_wait_or_ends_the_call_and_makes_no_code_retryable
             assert_eq!(reason(&status), Some(Reason::PeerSaidNo));
         }
     }
+}
+
+/// O-16: what the caller said goes with each attempt, repeated and binary lines included.
+#[tokio::test]
+async fn each_attempt_carries_the_same_metadata() {
+    let server = Running::start([Says::unavailable(&[])]).await;
+    let mut client = client(server.channel(), config());
+    let mut request = idempotent();
+    let metadata = request.metadata_mut();
+    metadata.append("x-tag", "1".parse().unwrap());
+    metadata.append_bin(
+        "trace-bin",
+        tonic::metadata::MetadataValue::from_bytes(&[0, 255]),
+    );
+    client.say_hello(request).await.unwrap_err();
+    assert_eq!(server.told("x-tag"), vec![Some("1".to_owned()); 3]);
+    assert_eq!(server.binary("trace-bin"), vec![Some(vec![0, 255]); 3]);
+}
+
+/// O-08.
+#[tokio::test]
+async fn a_call_that_is_dropped_sends_nothing_more() {
+    for first in [
+        Says::Nothing,
+        Says::unavailable(&[("grpc-retry-pushback-ms", "20000")]),
+    ] {
+        let server = Running::start([first, Says::Hello]).await;
+        let mut client = client(server.channel(), config());
+        let mut call = Box::pin(client.say_hello(idempotent()));
+        // Until the attempt was seen, and a while longer, so that a wait has begun.
+        let seen = async {
+            while server.calls() == 0 {
+                tokio::task::yield_now().await;
+            }
+            for _ in 0..1_000 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            biased;
+            answered = &mut call => panic!("{answered:?}"),
+            () = seen => {}
+        }
+        drop(call);
+        for _ in 0..1_000 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(server.calls(), 1);
+    }
+}
+
+/// One attempt's time, which gRPC core calls its receive timeout.
+#[tokio::test]
+async fn an_attempt_that_hangs_is_repeated_and_the_last_one_ends_the_call() {
+    for (answers, calls) in [
+        (vec![Says::Nothing, Says::Hello], 2),
+        (vec![Says::Nothing], 3),
+    ] {
+        let server = Running::start(answers).await;
+        let timeout = AttemptTimeoutLayer::new(Duration::from_millis(100));
+        let stack = ServiceBuilder::new()
+            .layer(StatusLayer::new())
+            .layer(DestinationLayer::new("greeter.example"))
+            .layer(RetryLayer::new(config()))
+            .layer(timeout)
+            .layer(LeafLayer::new())
+            .service(server.channel());
+        let answered = GreeterClient::new(stack).say_hello(idempotent()).await;
+        assert_eq!((server.calls(), answered.is_ok()), (calls, calls == 2));
+        if let Err(status) = answered {
+            assert_eq!(status.code(), Code::DeadlineExceeded);
+            assert_eq!(reason(&status), Some(Reason::AttemptsExhausted));
+        }
+    }
+}
+
+/// O-18, O-19.
+#[tokio::test]
+async fn a_message_over_the_replay_limit_is_sent_once() {
+    let server = Running::start([Says::unavailable(&[]), Says::Hello]).await;
+    let mut client = client(server.channel(), config().with_replay_limit(100));
+    let mut request = idempotent();
+    request.get_mut().name = "x".repeat(101);
+    let status = client.say_hello(request).await.unwrap_err();
+    assert_eq!(
+        (reason(&status), server.calls()),
+        (Some(Reason::BodyNotReplayable), 1)
+    );
+    assert_eq!(server.names()[0].len(), 101, "whole");
 }

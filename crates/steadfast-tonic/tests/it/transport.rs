@@ -1,9 +1,10 @@
 //! A peer that writes raw frames: what HTTP/2 itself says of a call.
 
 use bytes::Bytes;
-use steadfast_core::{Outcome, Reason};
+use steadfast_core::{CallState, Outcome, Reason, Safety};
+use steadfast_greeter::HelloRequest;
 use steadfast_kit::{ErrorCode, Http2Server, Reply};
-use tonic::Code;
+use tonic::{Code, Request};
 
 use crate::greeter::channel;
 use crate::peer::*;
@@ -137,4 +138,23 @@ async fn an_answer_that_breaks_after_data_is_an_error() {
         .unwrap_err();
     assert_ne!(status.code(), Code::Ok);
     assert_eq!(server.requests().len(), 1);
+}
+
+/// The second attempt is answered while it is still being sent; the answer is taken.
+#[tokio::test]
+async fn an_answer_that_comes_before_the_repeat_is_sent_whole_is_taken() {
+    let no = Reply::head_only(200, &[KIND, ("grpc-status", "14")]);
+    let (server, channel) = server([no, ok().early()]).await;
+    let questions = ["a", "b", "c"].map(|name| HelloRequest {
+        name: name.to_owned(),
+    });
+    let mut request = Request::new(tokio_stream::iter(questions));
+    let mut state = CallState::new();
+    state.set_safety(Safety::Idempotent);
+    request.extensions_mut().insert(state);
+    let answer = client(channel, config()).collect(request).await.unwrap();
+    assert_eq!(
+        (&*answer.into_inner().text, server.requests().len()),
+        ("hi", 2)
+    );
 }

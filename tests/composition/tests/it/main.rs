@@ -24,6 +24,7 @@ mod payments;
 mod sockets_amplified;
 mod sockets_bodies;
 mod sockets_breaker;
+mod sockets_grpc;
 mod sockets_http2;
 mod sockets_keyed;
 mod sockets_reused;

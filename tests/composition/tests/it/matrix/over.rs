@@ -19,9 +19,11 @@ use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use steadfast::BoxError;
 use steadfast::retry::ReplayBody;
+use steadfast::tonic::Leaf;
 use steadfast_kit::Chunks;
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
+use tonic::transport::{Channel, Endpoint};
 use tower::util::BoxCloneService;
 use tower::{Service, ServiceExt, service_fn};
 
@@ -137,6 +139,31 @@ impl Over for Http2 {
     fn service<B: Sent>(&self) -> Client<HttpConnector, B> {
         let mut client = Client::builder(TokioExecutor::new());
         client.http2_only(true).build_http()
+    }
+
+    fn authority(&self) -> String {
+        self.0.authority()
+    }
+}
+
+/// tonic's channel, before the same server: it carries any HTTP/2 request.
+pub(super) struct Tonic(Hyper);
+
+impl Over for Tonic {
+    type Answer = tonic::body::Body;
+    type Service<B: Sent> = Leaf<Channel>;
+
+    async fn start(list: impl IntoIterator<Item = Does>) -> Self {
+        Self(Hyper::start(list).await)
+    }
+
+    fn peer(&self) -> &Peer {
+        &self.0.peer
+    }
+
+    fn service<B: Sent>(&self) -> Leaf<Channel> {
+        let uri = format!("http://{}", self.0.authority);
+        Leaf::new(Endpoint::from_shared(uri).unwrap().connect_lazy())
     }
 
     fn authority(&self) -> String {
