@@ -61,10 +61,10 @@ async fn main() -> Result<(), BoxError> {
     let mut greeter = client(Endpoint::from_shared(uri)?.connect_lazy())?;
 
     for name in [
-        "twice unavailable",
+        "is unavailable twice",
         "asks for 200 ms",
-        "never again",
-        "a bad argument",
+        "never wants it again",
+        "takes it for a bad argument",
         "hangs",
     ] {
         let began = Instant::now();
@@ -82,12 +82,12 @@ async fn main() -> Result<(), BoxError> {
     // No retryPolicy: nobody said that it may be repeated.
     let began = Instant::now();
     let request = tokio_stream::iter([HelloRequest {
-        name: "twice unavailable".to_owned(),
+        name: "is unavailable twice".to_owned(),
     }]);
     let answer = greeter.collect(request).await;
     show(
         "Collect",
-        "twice unavailable",
+        "is unavailable twice",
         answer.map(|answer| answer.into_inner().text),
         began.elapsed(),
     );

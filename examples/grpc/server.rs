@@ -27,14 +27,14 @@ impl Moody {
             .left(now)
             .unwrap_or_default();
         println!(
-            "    server: {before} attempts before this one, {} ms left",
+            "    server: attempts before this one: {before}, {} ms left",
             left.as_millis()
         );
         match name {
-            "twice unavailable" if self.fails(2) => Err(Status::unavailable("restarting")),
+            "is unavailable twice" if self.fails(2) => Err(Status::unavailable("restarting")),
             "asks for 200 ms" if self.fails(1) => Err(pushback("200")),
-            "never again" => Err(pushback("-1")),
-            "a bad argument" => Err(Status::invalid_argument("no")),
+            "never wants it again" => Err(pushback("-1")),
+            "takes it for a bad argument" => Err(Status::invalid_argument("no")),
             "hangs" => std::future::pending().await,
             name => Ok(HelloReply {
                 text: format!("hello, {name}"),
