@@ -3,9 +3,10 @@ use std::task::{Context, Poll};
 
 use http::{HeaderMap, Request};
 use steadfast_core::{CallState, Deadline, TimeoutHeader};
-use tokio::time::Instant;
 use tower_layer::Layer;
 use tower_service::Service;
+
+use crate::clock;
 
 /// Tells the layers below what a generated client's request does not: the name of its destination.
 ///
@@ -84,7 +85,5 @@ fn deadline(headers: &HeaderMap) -> Deadline {
     let header = TimeoutHeader::grpc();
     let line = headers.get(header.name());
     let left = line.and_then(|line| header.format().decode(line.as_bytes()).ok());
-    left.map_or(Deadline::NONE, |left| {
-        Deadline::after(Instant::now().into_std(), left)
-    })
+    left.map_or(Deadline::NONE, |left| Deadline::after(clock::now(), left))
 }

@@ -5,9 +5,10 @@ use http::{HeaderMap, Request};
 use http_body::Body;
 use steadfast_core::grpc::{self, Transport};
 use steadfast_core::{Announced, BoxError, CallState, TimeoutHeader};
-use tokio::time::Instant;
 use tower_layer::Layer;
 use tower_service::Service;
+
+use crate::clock;
 
 /// Carries any body into tonic's `Channel`, and what an attempt must say in gRPC's own headers.
 ///
@@ -58,7 +59,7 @@ fn tell(state: &CallState, headers: &mut HeaderMap) {
         Some(0 | 1) => drop(headers.remove(grpc::PREVIOUS_ATTEMPTS)),
         Some(number) => drop(headers.insert(grpc::PREVIOUS_ATTEMPTS, (number - 1).into())),
     }
-    let Some(left) = state.deadline().left(Instant::now().into_std()) else {
+    let Some(left) = state.deadline().left(clock::now()) else {
         return;
     };
     let header = TimeoutHeader::grpc();

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod classify;
+mod clock;
 mod destination;
 mod http_status;
 mod leaf;

@@ -3,9 +3,10 @@ use std::task::{Context, Poll};
 
 use http::{Extensions, Request};
 use steadfast_core::{CallState, Deadline, Safety};
-use tokio::time::Instant;
 use tower_layer::Layer;
 use tower_service::Service;
+
+use crate::clock;
 
 use super::{MethodConfig, ServiceConfig};
 
@@ -85,7 +86,7 @@ fn apply(method: &MethodConfig, extensions: &mut Extensions) {
     }
     CallState::edit(extensions, |state| {
         if let Some(timeout) = timeout {
-            state.tighten_deadline(Deadline::after(Instant::now().into_std(), timeout));
+            state.tighten_deadline(Deadline::after(clock::now(), timeout));
         }
         if policy.is_some() && state.safety().is_none() {
             state.set_safety(Safety::Idempotent);

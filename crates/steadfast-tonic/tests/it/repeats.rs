@@ -72,7 +72,7 @@ async fn a_deadline_of_the_caller_is_that_of_the_whole_call() {
     let mut client = client(server.channel(), config());
     let mut request = idempotent();
     request.set_timeout(Duration::from_millis(300));
-    let began = std::time::Instant::now();
+    let began = tokio::time::Instant::now();
     let status = client.say_hello(request).await.unwrap_err();
     let took = began.elapsed();
     assert_eq!((status.code(), server.calls()), (Code::DeadlineExceeded, 2));
