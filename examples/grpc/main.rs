@@ -4,7 +4,7 @@
 //! `cargo run --example grpc` starts a server on the loopback interface, calls it a few times,
 //! prints what came of it, and ends.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use steadfast::client::{Budgets, Draft, Profile, Standard, StandardLayer};
 use steadfast::deadline::server::{InboundConfig, InboundDeadlineLayer};
@@ -18,6 +18,7 @@ use steadfast_greeter::HelloRequest;
 use steadfast_greeter::greeter_client::GreeterClient;
 use steadfast_greeter::greeter_server::GreeterServer;
 use tokio::net::TcpListener;
+use tokio::time::Instant;
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic::{Request, Status};

@@ -1,9 +1,11 @@
-//! The one place that reads a clock: tokio's, so that a paused one drives everything.
+//! The only place that reads a clock.
 
 use std::time::Instant;
 
-use tokio::time;
+use steadfast_core::now_or;
 
+/// Tokio's clock, so that a paused one drives everything; a layer further out that has just read it
+/// spares this reading.
 pub(crate) fn now() -> Instant {
-    time::Instant::now().into_std()
+    now_or(|| tokio::time::Instant::now().into_std())
 }

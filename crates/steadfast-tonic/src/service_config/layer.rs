@@ -6,9 +6,8 @@ use steadfast_core::{CallState, Deadline, Safety};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::clock;
-
 use super::{MethodConfig, ServiceConfig};
+use crate::clock;
 
 /// Gives each call what the service config says of its method. Outside the retry layer.
 ///
