@@ -1,6 +1,7 @@
 //! tonic's generated client over the layers, against tonic's server and a scripted peer.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+mod contract;
 mod greeter;
 mod info;
 mod not_grpc;
