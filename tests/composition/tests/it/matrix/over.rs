@@ -18,8 +18,8 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use steadfast::BoxError;
+use steadfast::reqwest::{Leaf, client_builder};
 use steadfast::retry::ReplayBody;
-use steadfast::tonic::Leaf;
 use steadfast_kit::Chunks;
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
@@ -146,12 +146,12 @@ impl Over for Http2 {
     }
 }
 
-/// tonic's channel, before the same server: it carries any HTTP/2 request.
-pub(super) struct Tonic(Hyper);
+/// reqwest's client, and the same server.
+pub(super) struct Reqwest(Hyper);
 
-impl Over for Tonic {
-    type Answer = tonic::body::Body;
-    type Service<B: Sent> = Leaf<Channel>;
+impl Over for Reqwest {
+    type Answer = reqwest::Body;
+    type Service<B: Sent> = Leaf;
 
     async fn start(list: impl IntoIterator<Item = Does>) -> Self {
         Self(Hyper::start(list).await)
@@ -161,9 +161,33 @@ impl Over for Tonic {
         &self.0.peer
     }
 
-    fn service<B: Sent>(&self) -> Leaf<Channel> {
+    fn service<B: Sent>(&self) -> Leaf {
+        Leaf::new(client_builder().no_proxy().build().unwrap())
+    }
+
+    fn authority(&self) -> String {
+        self.0.authority()
+    }
+}
+
+/// tonic's channel, before the same server: it carries any HTTP/2 request.
+pub(super) struct Tonic(Hyper);
+
+impl Over for Tonic {
+    type Answer = tonic::body::Body;
+    type Service<B: Sent> = steadfast::tonic::Leaf<Channel>;
+
+    async fn start(list: impl IntoIterator<Item = Does>) -> Self {
+        Self(Hyper::start(list).await)
+    }
+
+    fn peer(&self) -> &Peer {
+        &self.0.peer
+    }
+
+    fn service<B: Sent>(&self) -> steadfast::tonic::Leaf<Channel> {
         let uri = format!("http://{}", self.0.authority);
-        Leaf::new(Endpoint::from_shared(uri).unwrap().connect_lazy())
+        steadfast::tonic::Leaf::new(Endpoint::from_shared(uri).unwrap().connect_lazy())
     }
 
     fn authority(&self) -> String {
