@@ -9,7 +9,7 @@ mod served;
 mod server;
 mod standard;
 
-/// A check of a client's layer as five tests, one for each service below it.
+/// A check of a client's layer as six tests, one for each service below it.
 macro_rules! over_each {
     ($($check:ident),+ $(,)?) => {
         mod over_hyper {
