@@ -10,11 +10,9 @@ use steadfast_lab::report::{Cell, Report};
 use steadfast_lab::spread::Spread;
 
 mod amplify;
+mod metastable;
 mod payments;
 mod storm;
-
-/// Columns of a table on a terminal; always the same, so that the same seed has the same bytes.
-const WIDTH: u16 = 100;
 
 /// See what a retry policy does to a struggling dependency before production does.
 ///
@@ -32,6 +30,7 @@ const WIDTH: u16 = 100;
   steadfast-lab storm --costly-rejections --seeds 100
   steadfast-lab amplify --layers 4 --json
   steadfast-lab payments --all --csv > payments.csv
+  steadfast-lab metastable --load 85%
   steadfast-lab completions bash > steadfast-lab.bash
 
 Exit codes: 0 done; 1 the output could not be written; 2 the input cannot be used: one line on
@@ -59,6 +58,7 @@ enum Command {
     Storm(storm::Storm),
     Amplify(amplify::Amplify),
     Payments(payments::Payments),
+    Metastable(metastable::Metastable),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -73,6 +73,7 @@ impl Cli {
             Command::Storm(storm) => storm.report(),
             Command::Amplify(amplify) => amplify.report()?,
             Command::Payments(payments) => payments.report(),
+            Command::Metastable(metastable) => metastable.report()?,
             Command::Completions { shell } => return Ok(completions(*shell)),
         };
         self.form.print(&report)
@@ -86,7 +87,7 @@ impl Form {
         } else if self.csv {
             report.csv().map_err(|error| error.to_string())
         } else {
-            Ok(report.text(WIDTH))
+            Ok(report.text())
         }
     }
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod amplify;
+pub mod metastable;
 pub mod payments;
 pub mod python;
 pub mod report;

@@ -85,13 +85,13 @@ impl Cell {
 }
 
 impl Report {
-    /// For a terminal of this many columns.
-    pub fn text(&self, width: u16) -> String {
+    /// For a terminal. Nothing is wrapped: what is too wide for a table is for the other forms.
+    pub fn text(&self) -> String {
         let mut text = format!("{}\n", self.setting);
         for table in &self.tables {
             text.push('\n');
             // Padding at line ends would be noise in a diff.
-            for line in table.text(width).lines() {
+            for line in table.text().lines() {
                 text.push_str(line.trim_end());
                 text.push('\n');
             }
@@ -134,11 +134,10 @@ impl Report {
 }
 
 impl Table {
-    fn text(&self, width: u16) -> String {
+    fn text(&self) -> String {
         let mut text = TextTable::new();
         text.load_style(presets::NOTHING)
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(width)
+            .set_content_arrangement(ContentArrangement::Disabled)
             .set_header(self.columns.iter().map(|column| column.replace('_', " ")))
             .add_rows(self.rows.iter().map(|row| row.iter().map(Cell::to_string)));
         for (index, column) in text.column_iter_mut().enumerate() {
