@@ -15,6 +15,12 @@ use super::record::Record;
 /// kept, [`record`](Self::record), [`commit`](Self::commit), or else
 /// [`rollback`](Self::rollback). It drops any of these futures at its time limit, so each must be
 /// safe to drop: a transaction that was not committed is rolled back, also when it is dropped.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a store of idempotency keys with transactions",
+    label = "not a `TxStore`",
+    note = "`SqliteStore` of `steadfast-idempotency-sqlx` is one; a handle is `Clone`, `Send`, \
+            `Sync` and `'static`, and clones share the store"
+)]
 pub trait TxStore: Clone + Send + Sync + 'static {
     /// An open transaction. It owns its connection; dropping it rolls back.
     type Tx: Send + 'static;
