@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,8 +16,8 @@ use crate::history::{Event, History, Phase};
 use crate::order::Order;
 use crate::wire::{PATIENCE, send};
 
-/// Sendings after which a client gives up: its outcome is unknown then.
-const TRIES: u32 = 12;
+/// Sendings after which a client gives up, drawn for each: its outcome is unknown then.
+const TRIES: RangeInclusive<u32> = 2..=12;
 /// How long the calm may take to answer a key: longer than any lock, lease or timeout.
 const QUIET_BOUND: Duration = Duration::from_secs(12);
 
@@ -77,7 +78,7 @@ impl Clients {
     async fn repeat(self, number: u64, client: u64) -> io::Result<bool> {
         let mut rng = self.rng(number, client);
         let order = self.order(number);
-        for _ in 0..TRIES {
+        for _ in 0..rng.random_range(TRIES) {
             let patience = match rng.random_bool(0.1) {
                 // Hangs up.
                 true => Duration::from_micros(rng.random_range(200..15_000)),

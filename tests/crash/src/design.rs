@@ -37,6 +37,9 @@ pub(crate) enum Design {
     /// Look, act, write the key, all in the task of the connection: a client that hangs up stops
     /// it halfway. Nothing is killed in its run.
     NoTask,
+    /// PostgreSQL: lock and look are one statement, which sees what was there before it had the
+    /// lock; and no constraint.
+    LookWithLock,
     /// PostgreSQL with `synchronous_commit = off`: a crash forgets what was acknowledged.
     CommitNotDurable,
 }
@@ -58,6 +61,13 @@ impl Design {
         Self::NoTask,
     ];
 
+    /// Those made over PostgreSQL.
+    pub(crate) const FLAWED_POSTGRES: [Self; 3] = [
+        Self::KeyAfterEffect,
+        Self::LookWithLock,
+        Self::CommitNotDurable,
+    ];
+
     /// What the checks must find, whatever else they find; None for the sound one.
     pub(crate) const fn gives_itself_away_by(self) -> Option<Kind> {
         Some(match self {
@@ -66,6 +76,7 @@ impl Design {
             | Self::NoSecondLook
             | Self::RegistryOnly
             | Self::SweptTooEarly
+            | Self::LookWithLock
             | Self::NoTask => Kind::DuplicateEffect,
             Self::KeyElsewhere | Self::AnswerBeforeCommit | Self::CommitNotDurable => {
                 Kind::LostEffect

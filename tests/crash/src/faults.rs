@@ -78,7 +78,7 @@ impl Servers {
         let slot = self.rng.random_range(0..self.slots.len());
         match (self.rng.random_range(0..100), self.backend.clone()) {
             (0..25, Some(backend)) => self.end_backends(&backend).await?,
-            (25..33, Some(backend)) => self.restart(&backend).await?,
+            (25..28, Some(backend)) => self.restart(&backend).await?,
             (0..55, _) => {
                 self.kill(slot).await?;
                 self.start_again(slot).await?;

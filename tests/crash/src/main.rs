@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use steadfast_core::BoxError;
 
 use crate::design::Design;
-use crate::run::{Plan, run};
+use crate::run::{Plan, Store, run};
 use crate::serve::ServeArgs;
 
 mod books;
@@ -15,6 +15,7 @@ mod clients;
 mod design;
 mod faults;
 mod flawed;
+mod flawed_pg;
 mod history;
 mod no_task;
 mod order;
@@ -35,11 +36,21 @@ struct Cli {
 enum Command {
     /// One run; fails unless the sound design holds or the flawed one is caught.
     Run(Plan),
-    /// Every flawed design in turn.
+    /// Every flawed design of the store in turn.
     Controls(Plan),
+    /// What CI runs: the sound design and every flawed one, on both stores, in a few minutes.
+    Short(Suite),
+    /// 5,000 keys and 50 kills on each store, and 10 restarts of PostgreSQL.
+    Long(Suite),
     /// A server process; the other commands start it.
     #[command(hide = true)]
     Serve(ServeArgs),
+}
+
+#[derive(Debug, Args)]
+struct Suite {
+    #[arg(long, default_value_t = 6)]
+    seed: u64,
 }
 
 #[tokio::main]
@@ -47,6 +58,8 @@ async fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(plan) => told(&plan).await,
         Command::Controls(plan) => controls(plan).await,
+        Command::Short(suite) => short(suite.seed).await,
+        Command::Long(suite) => long(suite.seed).await,
         Command::Serve(args) => serve::serve(&args).await.map(|()| true),
     };
     match done {
@@ -67,11 +80,52 @@ async fn told(plan: &Plan) -> Result<bool, BoxError> {
     Ok(outcome.is_as_expected())
 }
 
+async fn short(seed: u64) -> Result<bool, BoxError> {
+    let mut all = true;
+    for (store, restarts) in [(Store::Sqlite, 0), (Store::Postgres, 2)] {
+        let plan = Plan::of(store, seed);
+        let sound = Plan {
+            keys: 300,
+            kills: 10,
+            restarts,
+            ..plan.clone()
+        };
+        all &= told(&sound).await?;
+        all &= controls(plan).await?;
+    }
+    Ok(all)
+}
+
+async fn long(seed: u64) -> Result<bool, BoxError> {
+    let mut all = true;
+    for (store, restarts) in [(Store::Sqlite, 0), (Store::Postgres, 10)] {
+        let plan = Plan {
+            keys: 5_000,
+            kills: 50,
+            restarts,
+            limit_secs: 1_200,
+            ..Plan::of(store, seed)
+        };
+        all &= told(&plan).await?;
+    }
+    Ok(all)
+}
+
 async fn controls(plan: Plan) -> Result<bool, BoxError> {
     let mut all = true;
-    for design in Design::FLAWED_SQLITE {
+    let designs: &[Design] = match plan.store {
+        Store::Sqlite => &Design::FLAWED_SQLITE,
+        Store::Postgres => &Design::FLAWED_POSTGRES,
+    };
+    for design in designs.iter().copied() {
+        // Only a crash of the database shows what it had not written down.
+        let restarts = match design {
+            Design::CommitNotDurable => plan.restarts.max(2),
+            _ => plan.restarts,
+        };
         let plan = Plan {
             design,
+            restarts,
             ..plan.clone()
         };
         all &= told(&plan).await?;

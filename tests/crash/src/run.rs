@@ -59,6 +59,21 @@ pub(crate) struct Plan {
     pub(crate) limit_secs: u64,
 }
 
+impl Plan {
+    /// The default size.
+    pub(crate) const fn of(store: Store, seed: u64) -> Self {
+        Self {
+            store,
+            design: Design::Sound,
+            seed,
+            keys: 150,
+            kills: 5,
+            restarts: 0,
+            limit_secs: 120,
+        }
+    }
+}
+
 /// What a run showed.
 #[derive(Debug)]
 pub(crate) struct Outcome {
@@ -85,7 +100,18 @@ pub(crate) async fn run(plan: &Plan) -> Result<Option<Outcome>, BoxError> {
     let limit = Duration::from_secs(plan.limit_secs);
     // Dropped at the limit: every process it has started ends with it.
     let all = storm_and_calm(plan, args, backend, history, database);
-    timeout(limit, all).await?.map(Some)
+    let ended = timeout(limit, all).await;
+    let outcome = match ended {
+        Ok(outcome) => outcome?,
+        Err(_) => return Err(format!("{plan:?} took longer than {limit:?}").into()),
+    };
+    if plan.design == Design::Sound && !outcome.is_as_expected() {
+        eprintln!(
+            "the log and what else was in files: {}",
+            directory.keep().display()
+        );
+    }
+    Ok(Some(outcome))
 }
 
 async fn storm_and_calm(

@@ -14,6 +14,7 @@ use axum::{Json, Router};
 use clap::Args;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use sqlx::PgPool;
 use steadfast_axum::{IdempotencyKey, Transaction};
 use steadfast_core::BoxError;
 use steadfast_idempotency::server::{
@@ -28,7 +29,7 @@ use crate::books::{Books, Entry};
 use crate::design::Design;
 use crate::order::{Fate, Order, Receipt};
 use crate::sweeper::{Sweep, sweep_for_ever};
-use crate::{flawed, no_task};
+use crate::{flawed, flawed_pg, no_task};
 
 /// What a server prints before the address it listens at.
 pub(crate) const LISTENING: &str = "listening ";
@@ -59,6 +60,11 @@ pub(crate) async fn serve(args: &ServeArgs) -> Result<(), BoxError> {
     let luck = Luck::new(args.seed);
     if args.ledger.starts_with("postgres://") {
         let store = patiently(|| PgStore::open(&args.ledger)).await?;
+        if matches!(args.design, Design::Sound | Design::CommitNotDurable) {
+            return protected(store, args.design, luck).await;
+        }
+        let pool = PgPool::connect_lazy(&args.ledger)?;
+        let store = flawed_pg::FlawedPgStore::new(store, pool, args.design);
         return protected(store, args.design, luck).await;
     }
     let store = patiently(|| SqliteStore::open(&args.ledger)).await?;
