@@ -18,7 +18,7 @@
 
 mod passed;
 
-pub use passed::{Entered, ToldOnce, apart, enter};
+pub use passed::{Entered, Telling, ToldOnce, apart, enter, enter_telling};
 
 use std::fmt;
 

@@ -49,7 +49,7 @@ where
         self.inner.poll_ready(cx)
     }
 
-    #[inline]
+    #[inline(never)]
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let _entered = enter(LayerKind::BodyTimeout);
         let asked = Asked {
@@ -57,6 +57,18 @@ where
             grpc: is_grpc(request.headers()),
             due: due(request.extensions()),
         };
+        self.send(request, asked)
+    }
+}
+
+impl<S> BodyTimeout<S> {
+    /// In a function of its own that owns nothing besides, so that the inner future, which may be
+    /// large, is made where it stays: what has to be dropped on a panic makes the compiler move it.
+    #[inline(never)]
+    fn send<B>(&mut self, request: Request<B>, asked: Asked) -> BodyTimeoutFuture<S::Future>
+    where
+        S: Service<Request<B>>,
+    {
         BodyTimeoutFuture::new(self.inner.call(request), self.limits, asked)
     }
 }

@@ -103,7 +103,7 @@ where
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
-    #[inline]
+    #[inline(never)]
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
         let _entered = enter(LayerKind::Propagate);
         match self.tell(&mut request) {

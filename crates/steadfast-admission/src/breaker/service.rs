@@ -3,7 +3,7 @@ use std::task::{Context, Poll};
 
 use http::{Request, Response};
 use http_body::Body;
-use steadfast_core::order::enter;
+use steadfast_core::order::enter_telling;
 use steadfast_core::{BoxError, LayerKind, Reason, Rejected};
 use tower_service::Service;
 
@@ -44,13 +44,13 @@ where
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
-    #[inline]
+    #[inline(never)]
     fn call(&mut self, request: Request<B>) -> Self::Future {
         if self.circuits.config.acts.is_off() {
-            return BreakerFuture::calling(self.inner.call(request), Ticket::free());
+            return send(&mut self.inner, request, &mut Ticket::free());
         }
         let door = self.circuits.of(&request);
-        let ticket = match door.circuit.admit(crate::clock::now) {
+        let mut ticket = match door.circuit.admit(crate::clock::now) {
             Ok(admitted) => Ticket::new(door, admitted),
             Err(refused) => {
                 let acts = &self.circuits.config.acts;
@@ -61,12 +61,20 @@ where
                 Ticket::free()
             }
         };
-        let entered = enter(LayerKind::Breaker);
-        let call = self.inner.call(request);
-        let observer = self.circuits.config.observer();
-        entered.tell(observer, &self.circuits.misordered);
-        BreakerFuture::calling(call, ticket)
+        let (observer, told) = (self.circuits.config.observer(), &self.circuits.misordered);
+        let _passing = enter_telling(LayerKind::Breaker, observer, told);
+        send(&mut self.inner, request, &mut ticket)
     }
+}
+
+/// In a function of its own that owns nothing besides, so that the inner future, which may be
+/// large, is made where it stays: what has to be dropped on a panic makes the compiler move it.
+#[inline(never)]
+fn send<S, B>(inner: &mut S, request: Request<B>, ticket: &mut Ticket) -> BreakerFuture<S::Future>
+where
+    S: Service<Request<B>>,
+{
+    BreakerFuture::calling(inner.call(request), ticket)
 }
 
 impl<S: Clone> Breaker<S> {

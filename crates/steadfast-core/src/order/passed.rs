@@ -1,6 +1,7 @@
 //! Which layers has a call passed on its way in, on this thread?
 
 use std::cell::Cell;
+use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -142,6 +143,52 @@ impl Entered {
         drop(self);
         if let (Some(pair), false) = (passed.found(), told.0.swap(true, Ordering::Relaxed)) {
             observer.observe(&Event::LayersMisordered(pair));
+        }
+    }
+}
+
+/// [`Entered`] of a layer with an observer, which is told when the layer is left: see
+/// [`enter_telling`].
+#[derive(Debug)]
+pub struct Telling<'a> {
+    entered: Option<Entered>,
+    observer: Option<Observer<'a>>,
+    told: &'a ToldOnce,
+}
+
+struct Observer<'a>(&'a dyn Observe);
+
+impl fmt::Debug for Observer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Observer")
+    }
+}
+
+/// [`enter`] and, when the guard goes, [`Entered::tell`]: for a layer whose call is the last thing
+/// that it does, so that the future which it returns need not be held meanwhile.
+#[must_use = "the layer is left with the guard"]
+#[inline]
+pub fn enter_telling<'a>(
+    layer: LayerKind,
+    observer: Option<&'a dyn Observe>,
+    told: &'a ToldOnce,
+) -> Telling<'a> {
+    Telling {
+        entered: Some(enter(layer)),
+        observer: observer.map(Observer),
+        told,
+    }
+}
+
+impl Drop for Telling<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        let observer = self.observer.as_ref().map(|observer| observer.0);
+        // An observer is not called while the thread unwinds.
+        if let (Some(entered), true) = (self.entered.take(), PASSED.get().has_found()) {
+            if !std::thread::panicking() {
+                entered.tell(observer, self.told);
+            }
         }
     }
 }

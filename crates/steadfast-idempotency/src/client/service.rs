@@ -51,7 +51,7 @@ where
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
-    #[inline]
+    #[inline(never)]
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
         let _entered = enter(LayerKind::Key);
         if let Some(terms) = self.config.terms(&request) {
@@ -59,6 +59,18 @@ where
                 return ResponseFuture::refused(error);
             }
         }
+        self.send(request)
+    }
+}
+
+impl<S> WithKey<S> {
+    /// In a function of its own that holds nothing besides, so that the inner future, which may be
+    /// large, is made where it stays: what has to be dropped on a panic makes the compiler move it.
+    #[inline(never)]
+    fn send<B>(&mut self, request: Request<B>) -> ResponseFuture<S::Future>
+    where
+        S: Service<Request<B>>,
+    {
         ResponseFuture::sent(self.inner.call(request))
     }
 }

@@ -1,15 +1,12 @@
 //! tower's refusals, of which our layers know only what they are told.
 
-use std::error::Error;
-
 use bytes::Bytes;
 use http::Request;
 use http_body_util::Full;
 use steadfast::admission::BreakerLayer;
+use steadfast::retry::tower_compat::TowerClassify;
 use steadfast::retry::{ReplayBody, RetryLayer};
-use steadfast::{
-    CircuitState, Classify, DefaultClassify, Failure, Outcome, Reason, Verdict, chain, downcast_ref,
-};
+use steadfast::{CircuitState, DefaultClassify, Failure, Outcome, Reason};
 use tower::balance::p2c::Balance;
 use tower::buffer::BufferLayer;
 use tower::discover::ServiceList;
@@ -23,20 +20,6 @@ use crate::pairs::layers::*;
 use crate::pairs::peer::{Does, Peer};
 use crate::pairs::stack;
 
-/// Knows that what was shed has not been sent.
-#[derive(Clone, Copy)]
-struct KnowsShedding;
-
-impl Classify for KnowsShedding {
-    fn error(&self, error: &(dyn Error + 'static)) -> Verdict {
-        // In a buffer's error too.
-        match chain(error).any(|cause| downcast_ref::<Overloaded>(cause).is_some()) {
-            true => Verdict::Rejected(Reason::BulkheadFull),
-            false => DefaultClassify.error(error),
-        }
-    }
-}
-
 fn one() -> GlobalConcurrencyLimitLayer {
     GlobalConcurrencyLimitLayer::new(1)
 }
@@ -44,7 +27,8 @@ fn one() -> GlobalConcurrencyLimitLayer {
 /// Nobody else could know: it is an error as any other, until it is said what it means.
 #[tokio::test(start_paused = true)]
 async fn what_load_shed_refuses_is_an_unknown_outcome_unless_retry_is_told_better() {
-    let told = || RetryLayer::new(retry_config().with_classify(KnowsShedding));
+    let told =
+        || RetryLayer::new(retry_config().with_classify(TowerClassify::new(DefaultClassify)));
     for (layer, reason, outcome) in [
         (retry(), Reason::Unprotected, Outcome::Unknown),
         (told(), Reason::BulkheadFull, Outcome::NotApplied),
@@ -63,7 +47,8 @@ async fn what_load_shed_refuses_is_an_unknown_outcome_unless_retry_is_told_bette
 /// Inside the breaker one's own shedding would be the peer's failure.
 #[tokio::test(start_paused = true)]
 async fn load_shed_inside_a_breaker_opens_it_unless_it_is_told_better() {
-    let told = || BreakerLayer::new(breaker_config().with_classify(KnowsShedding));
+    let told =
+        || BreakerLayer::new(breaker_config().with_classify(TowerClassify::new(DefaultClassify)));
     for (circuit, opened) in [
         (breaker(), CircuitState::Open),
         (told(), CircuitState::Closed),
