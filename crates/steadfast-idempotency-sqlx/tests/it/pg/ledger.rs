@@ -21,15 +21,13 @@ impl PgLedger {
     }
 
     pub(crate) async fn on(server: &Postgres) -> Self {
-        Self::at(server.database()).await
-    }
-
-    pub(crate) async fn at(url: String) -> Self {
+        let url = server.database();
         let pool = sqlx::postgres::PgPoolOptions::new()
             .max_connections(4)
             .connect(&url)
             .await
             .unwrap();
+        let url = format!("{url}?application_name=store");
         let store = PgStore::open(&url).await.unwrap();
         store.migrate().await.unwrap();
         raw_sql("CREATE TABLE charge (key text NOT NULL, cents bigint CHECK (cents > 0))")
