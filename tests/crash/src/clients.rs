@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 use crate::books::ACCOUNTS;
 use crate::history::{Event, History, Phase};
 use crate::order::Order;
-use crate::wire::{PATIENCE, send};
+use crate::wire::{PATIENCE, Protocol, send};
 
 /// Sendings after which a client gives up, drawn for each: its outcome is unknown then.
 const TRIES: RangeInclusive<u32> = 2..=12;
@@ -125,7 +125,11 @@ impl Clients {
             order: order.clone(),
             phase,
         })?;
-        match send(addr, &key, order, patience).await {
+        let protocol = match rng.random_bool(0.3) {
+            true => Protocol::Http2,
+            false => Protocol::Http1,
+        };
+        match send(protocol, addr, &key, order, patience).await {
             Ok(reply) => {
                 let is_final = reply.is_final();
                 self.history.write(&Event::Answer { key, phase, reply })?;

@@ -153,8 +153,8 @@ impl Servers {
         Ok(())
     }
 
-    /// Nothing breaks any more. Every process is killed once more, so that what was only in its
-    /// memory is gone.
+    /// Nothing breaks any more. Every process is killed once more, and the database's with them, so
+    /// that what was only in memory is gone.
     pub(crate) async fn calm(&mut self, kills: bool) -> Result<(), BoxError> {
         for slot in 0..self.slots.len() {
             self.slots[slot].1.calm();
@@ -163,7 +163,10 @@ impl Servers {
                 self.start_again(slot).await?;
             }
         }
-        Ok(())
+        match self.backend.clone() {
+            Some(backend) => self.restart(&backend).await,
+            None => Ok(()),
+        }
     }
 
     pub(crate) async fn end(self) -> Result<(), BoxError> {

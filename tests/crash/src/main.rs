@@ -6,7 +6,8 @@ use clap::{Args, Parser, Subcommand};
 use steadfast_core::BoxError;
 
 use crate::design::Design;
-use crate::run::{Plan, Store, run};
+use crate::plan::{Plan, Store};
+use crate::run::run;
 use crate::serve::ServeArgs;
 
 mod books;
@@ -17,8 +18,11 @@ mod faults;
 mod flawed;
 mod flawed_pg;
 mod history;
+mod luck;
 mod no_task;
 mod order;
+mod outcome;
+mod plan;
 mod process;
 mod proxy;
 mod run;

@@ -14,8 +14,9 @@ use tokio::time::sleep;
 
 use crate::books::{Books, Entry};
 use crate::flawed::{GAP, write_down};
+use crate::luck::Luck;
 use crate::order::{Fate, Order};
-use crate::serve::{Luck, answer};
+use crate::serve::answer;
 
 pub(crate) fn app(store: SqliteStore, luck: Luck) -> Router {
     let charge = |state, headers, order| async {

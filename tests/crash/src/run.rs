@@ -1,12 +1,10 @@
 //! One run: a storm, a calm, and the checks.
 
-use std::fmt;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use sqlx::postgres::PgPoolOptions;
@@ -17,72 +15,19 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
 use crate::books::Database;
-use crate::check::{Counts, Findings, check};
+use crate::check::check;
 use crate::clients::Clients;
 use crate::design::Design;
-use crate::faults::{Backend, Servers, Struck};
+use crate::faults::{Backend, Servers};
 use crate::history::History;
+use crate::outcome::Outcome;
+use crate::plan::{Plan, Store};
 use crate::serve::ServeArgs;
 
 /// Processes under test.
 const SERVERS: usize = 3;
 /// Keys raced for at once, each by up to three clients.
 const AT_ONCE: usize = 8;
-
-/// Where keys and effects are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Store {
-    Sqlite,
-    Postgres,
-}
-
-/// A run's size, and its seed.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct Plan {
-    #[arg(long, value_enum, default_value = "sqlite")]
-    pub(crate) store: Store,
-    #[arg(long, value_enum, default_value = "sound")]
-    pub(crate) design: Design,
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// At least this many keys.
-    #[arg(long, default_value_t = 150)]
-    pub(crate) keys: u64,
-    /// At least this many SIGKILLs.
-    #[arg(long, default_value_t = 5)]
-    pub(crate) kills: u32,
-    /// At least this many restarts of the database.
-    #[arg(long, default_value_t = 0)]
-    pub(crate) restarts: u32,
-    /// The longest a run may take before it is given up.
-    #[arg(long, default_value_t = 120)]
-    pub(crate) limit_secs: u64,
-}
-
-impl Plan {
-    /// The default size.
-    pub(crate) const fn of(store: Store, seed: u64) -> Self {
-        Self {
-            store,
-            design: Design::Sound,
-            seed,
-            keys: 150,
-            kills: 5,
-            restarts: 0,
-            limit_secs: 120,
-        }
-    }
-}
-
-/// What a run showed.
-#[derive(Debug)]
-pub(crate) struct Outcome {
-    pub(crate) findings: Findings,
-    struck: Struck,
-    cuts: u64,
-    took: Duration,
-    plan: Plan,
-}
 
 /// Runs the plan. None where its database is not installed.
 pub(crate) async fn run(plan: &Plan) -> Result<Option<Outcome>, BoxError> {
@@ -257,62 +202,5 @@ fn args(plan: &Plan, ledger: String, keys: String) -> ServeArgs {
         ledger,
         keys,
         seed: plan.seed,
-    }
-}
-
-impl Outcome {
-    /// Whether the run says what it should: nothing wrong with the sound design, and the mistake
-    /// of a flawed one.
-    pub(crate) fn is_as_expected(&self) -> bool {
-        match self.plan.design.gives_itself_away_by() {
-            None => self.findings.violations.is_empty(),
-            Some(kind) => self.findings.of(kind) > 0,
-        }
-    }
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { plan, struck, .. } = self;
-        let Counts {
-            keys,
-            sent,
-            lost,
-            busy,
-            failed,
-            ran,
-            replayed,
-            refused_reuse,
-            unknown,
-            unknown_executed,
-        } = self.findings.counts;
-        let took = self.took.as_secs_f64();
-        writeln!(
-            f,
-            "{:?}, {}, seed {}: {took:.1} s",
-            plan.store, plan.design, plan.seed
-        )?;
-        writeln!(
-            f,
-            "  {} SIGKILL, {} SIGSTOP, {} rolling, {} backends ended, {} database restarts, {} cuts",
-            struck.kills, struck.stops, struck.rolling, struck.backends, struck.restarts, self.cuts
-        )?;
-        writeln!(
-            f,
-            "  {keys} keys, {sent} sent, {lost} lost, {busy} busy, {failed} failed, {ran} ran, \
-             {replayed} replayed, {refused_reuse} reuse refused"
-        )?;
-        writeln!(
-            f,
-            "  {unknown} keys without an answer in the storm, {unknown_executed} of them executed"
-        )?;
-        self.findings.fmt(f)?;
-        let verdict = match (plan.design, self.is_as_expected()) {
-            (Design::Sound, true) => "sound",
-            (Design::Sound, false) => "BROKEN",
-            (_, true) => "caught",
-            (_, false) => "NOT CAUGHT",
-        };
-        write!(f, "  {verdict}")
     }
 }

@@ -3,7 +3,6 @@
 use std::io;
 use std::net::Ipv4Addr;
 use std::ops::DerefMut;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::extract::State;
@@ -12,8 +11,6 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
 use clap::Args;
-use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
 use sqlx::PgPool;
 use steadfast_axum::{IdempotencyKey, Transaction};
 use steadfast_core::BoxError;
@@ -27,6 +24,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::books::{Books, Entry};
 use crate::design::Design;
+use crate::luck::Luck;
 use crate::order::{Fate, Order, Receipt};
 use crate::sweeper::{Sweep, sweep_for_ever};
 use crate::{flawed, flawed_pg, no_task};
@@ -115,6 +113,7 @@ where
     let app = Router::new()
         .route("/charges", post(charge::<St::Tx>))
         .route_layer(layer.clone())
+        .layer(luck.outer_timeout())
         .with_state(luck);
     let drained = async move {
         if let Err(undrained) = layer.drain(DRAIN_LIMIT).await {
@@ -199,39 +198,5 @@ pub(crate) fn answer(fate: Fate, run: String, receipt: i64) -> Response {
         }
         Fate::Failed => StatusCode::SERVICE_UNAVAILABLE.into_response(),
         Fate::Panicked => panic!("as planned"),
-    }
-}
-
-/// What chance there is inside a server, all of it from its seed.
-#[derive(Clone, Debug)]
-pub(crate) struct Luck(Arc<Mutex<StdRng>>);
-
-impl Luck {
-    fn new(seed: u64) -> Self {
-        Self(Arc::new(Mutex::new(StdRng::seed_from_u64(seed))))
-    }
-
-    /// A number of this execution alone: 64 random bits.
-    pub(crate) fn run(&self) -> String {
-        format!("{:016x}", self.draw(RngExt::random::<u64>))
-    }
-
-    pub(crate) fn fate(&self, order: &Order) -> Fate {
-        match self.draw(|rng| rng.random_range(0..100)) {
-            0..4 => Fate::Failed,
-            4..8 => Fate::Panicked,
-            _ if order.declined => Fate::Declined,
-            _ => Fate::Kept,
-        }
-    }
-
-    /// Most handlers go straight on, some are slow.
-    pub(crate) fn pause(&self) -> Duration {
-        let slow = self.draw(|rng| rng.random_range(0..100_u32));
-        Duration::from_millis(u64::from(slow.saturating_sub(85)))
-    }
-
-    fn draw<T>(&self, draw: impl FnOnce(&mut StdRng) -> T) -> T {
-        draw(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
