@@ -108,6 +108,12 @@ impl CallContext {
         CURRENT.with_borrow(|context| (context.deadline, context.criticality))
     }
 
+    /// That, and who repeats the served call, in one look.
+    #[inline]
+    pub fn current_terms() -> (Deadline, Criticality, Option<Owner>) {
+        CURRENT.with_borrow(|context| (context.deadline, context.criticality, context.owner))
+    }
+
     /// The place that a loop further up, which repeats the served call, gave the request in force
     /// on this thread; without copying the rest.
     #[inline]

@@ -61,7 +61,7 @@ pub use owner_mark::{Allowance, Owner, OwnerMark};
 pub use precondition::Preconditions;
 pub use random::{Draws, Random};
 pub use ratio::{InvalidRatio, Ratio};
-pub use reading::{at_once, now_or};
+pub use reading::{at_once, now_or, reading};
 pub use reason::Reason;
 pub use rejected::Rejected;
 pub use report::{Outcome, Report};

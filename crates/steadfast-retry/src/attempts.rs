@@ -28,6 +28,10 @@ pub(crate) struct Attempts<C: AsRef<RetryConfig>> {
     went_out: bool,
     /// Whether an attempt is on its way, of which the budget has yet to be told.
     in_flight: bool,
+    /// Whether the budget has been told that one goes out.
+    told: bool,
+    /// Whether the call's start is the present: its first attempt was over at once.
+    starts_now: bool,
     /// From the first failure on.
     history: Option<Box<History>>,
 }
@@ -64,11 +68,13 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
             counted: false,
             went_out: false,
             in_flight: false,
+            told: false,
+            starts_now: false,
             history: None,
         }
     }
 
-    /// Of a call whose first attempt has just gone out, the budget knowing of it.
+    /// Of a call whose first attempt has just gone out, of which nobody was told yet.
     #[inline(always)]
     pub(crate) fn sent(config: C, opening: Opening) -> Self {
         Self {
@@ -78,6 +84,8 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
             counted: true,
             went_out: false,
             in_flight: true,
+            told: false,
+            starts_now: false,
             history: None,
         }
     }
@@ -124,7 +132,8 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
     }
 
     pub(crate) fn elapsed(&self, now: Instant) -> Duration {
-        now.saturating_duration_since(self.opening.started)
+        let since = |started| now.saturating_duration_since(started);
+        self.opening.started.map_or(Duration::ZERO, since)
     }
 
     /// Whether any outcome could lead to another attempt of a call that is so safe.
@@ -161,9 +170,46 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
         self.counted = counted;
         self.made += u32::from(counted);
         self.in_flight = true;
-        if !self.went_out {
-            self.opening.on_sent(self.config());
+        self.told = self.went_out;
+        self.begin();
+    }
+
+    /// The attempt on its way is not over at once, so that time begins to count, and the budget
+    /// hears of the call.
+    #[inline]
+    pub(crate) fn begin(&mut self) {
+        if !self.told {
+            self.told = true;
+            self.opening.on_call(self.config.as_ref());
         }
+    }
+
+    /// The same, for an attempt that has been polled; `over` says whether it has ended.
+    #[inline]
+    pub(crate) fn on_polled(&mut self, over: bool) {
+        if !self.told {
+            self.starts_now = over && self.opening.started.is_none();
+            self.begin();
+        }
+    }
+
+    /// The present.
+    pub(crate) fn now(&mut self) -> Instant {
+        match std::mem::take(&mut self.starts_now) {
+            true => self.opening.start(),
+            false => clock::now(),
+        }
+    }
+
+    /// The first attempt brought what was wanted, and nobody had to wait for it.
+    #[inline]
+    pub(crate) fn succeed_at_once(&mut self) {
+        if self.told || self.opening.is_repeat() {
+            return self.on_verdict(Verdict::Success);
+        }
+        self.in_flight = false;
+        self.went_out = true;
+        self.opening.on_success_at_once(self.config.as_ref());
     }
 
     /// How the attempt on its way ended; the budget is told once for each attempt.
@@ -172,14 +218,15 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
         if !std::mem::take(&mut self.in_flight) {
             return;
         }
+        self.begin();
+        let started = self.opening.start();
         let sending = if self.went_out || self.opening.is_repeat() {
             Sending::Retry
         } else {
             Sending::First
         };
         self.went_out |= ending != Ending::NotSent;
-        self.budget()
-            .on_outcome(sending, ending, self.opening.started);
+        self.budget().on_outcome(sending, ending, started);
         if ending == Ending::NotSent {
             // Not spent: it waits for what is decided.
             return;
@@ -225,7 +272,10 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
 
 /// Whoever drops a call that is under way says nothing about the peer.
 impl<C: AsRef<RetryConfig>> Drop for Attempts<C> {
+    #[inline]
     fn drop(&mut self) {
-        self.settle(Ending::Neither);
+        if self.in_flight {
+            self.settle(Ending::Neither);
+        }
     }
 }

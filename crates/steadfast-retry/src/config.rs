@@ -17,7 +17,7 @@ use crate::{Commit, UpstreamOwner};
 mod getters;
 
 /// From a call's start to its answer's head, waits included, where no deadline is shorter: 30 s,
-/// the usual patience of a gateway in front.
+/// the usual patience of a gateway in front. A call starts when its future is first polled.
 pub const DEFAULT_TOTAL_LIMIT: Duration = Duration::from_secs(30);
 /// Bytes of a request body that are kept for later attempts: 64 KiB, as in Linkerd.
 pub const DEFAULT_REPLAY_LIMIT: usize = 64 * 1024;
@@ -185,8 +185,8 @@ impl RetryConfig {
         self
     }
 
-    /// Sets the time from a call's start to its answer's head, waits included. The deadline of
-    /// the call, if that is earlier, rules. Default: [`DEFAULT_TOTAL_LIMIT`]; `Duration::MAX` is
+    /// Sets the time from a call's start, which is when its future is first polled, to its answer's
+    /// head, waits included. The deadline of the call, if that is earlier, rules. Default: [`DEFAULT_TOTAL_LIMIT`]; `Duration::MAX` is
     /// no limit.
     #[must_use]
     pub fn with_total_limit(mut self, limit: Duration) -> Self {

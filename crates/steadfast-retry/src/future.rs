@@ -92,7 +92,7 @@ where
     pub(crate) fn begin(readied: &mut S, shared: &Shared<S>, request: Request<B>) -> Self {
         let config = shared.as_ref();
         let (mut head, body) = request.into_parts();
-        let opening = Opened::begin(config, &head);
+        let mut opening = Opened::begin(config, &head);
         opening.pass_through(config, HeadView::from(&head));
         if opening.is_expired(config) {
             return Self::expired(shared, opening, &head);
@@ -115,7 +115,6 @@ where
         let attempt = readied.call(Request::from_parts(head, body));
         entered.tell(config.observer.as_deref(), &config.misordered);
         drop(owned);
-        opening.on_sent(config);
         let shared = shared.clone();
         // Nothing is called while this is put together, so that it is made where it stays.
         Self {
@@ -162,7 +161,10 @@ where
                 *this.replay = None;
                 Poll::Ready(Ok(answer.map(ResponseBody::live)))
             }
-            polled => self.poll_on(Some(polled), cx),
+            polled => {
+                this.call.attempts().on_polled(polled.is_ready());
+                self.poll_on(Some(polled), cx)
+            }
         }
     }
 }

@@ -76,7 +76,8 @@ where
     let config = config.into();
     // Nothing is left to others: what is called in there is no request that could say so.
     let ownership = Ownership::of(&config, is_owned());
-    let opening = Opening::new(&config, ownership, None, Deadline::NONE, None);
+    let mut opening = Opening::new(&config, ownership, None, Deadline::NONE, None);
+    opening.start();
     Operation {
         state: State::Ready { next: None },
         timer: None,

@@ -28,5 +28,7 @@ pub use steadfast_hyper as hyper;
 pub use steadfast_idempotency as idempotency;
 #[cfg(feature = "sqlite")]
 pub use steadfast_idempotency_sqlx as sqlx;
+#[cfg(feature = "reqwest")]
+pub use steadfast_reqwest as reqwest;
 #[cfg(feature = "client")]
 pub use steadfast_retry as retry;

@@ -18,7 +18,9 @@ use steadfast_idempotency_sqlx::{SqliteStore, SqliteTx};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
+mod answered;
 mod deadline;
+mod retry;
 
 #[derive(Clone)]
 struct Account(String);

@@ -71,6 +71,9 @@ impl Budget for ConcurrencyBudget {
         self.0.in_flight.fetch_add(ONE_FIRST, Ordering::Relaxed);
     }
 
+    /// It is in flight no longer.
+    fn on_success_at_once(&self, _: &dyn Fn() -> Instant) {}
+
     fn on_outcome(&self, sending: Sending, _: Ending, _: Instant) {
         if sending == Sending::First {
             self.0.in_flight.fetch_sub(ONE_FIRST, Ordering::Relaxed);

@@ -81,6 +81,8 @@ impl RateBudget {
 impl Budget for RateBudget {
     fn on_call(&self, _: Instant) {}
 
+    fn on_success_at_once(&self, _: &dyn Fn() -> Instant) {}
+
     fn on_outcome(&self, _: Sending, _: Ending, _: Instant) {}
 
     fn reserve(&self, ask: Ask) -> Option<Permit> {

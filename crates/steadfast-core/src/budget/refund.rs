@@ -106,6 +106,10 @@ impl RefundBudget {
 impl Budget for RefundBudget {
     fn on_call(&self, _: Instant) {}
 
+    fn on_success_at_once(&self, _: &dyn Fn() -> Instant) {
+        self.0.add(1);
+    }
+
     fn on_outcome(&self, sending: Sending, ending: Ending, _: Instant) {
         if (sending, ending) == (Sending::First, Ending::Success) {
             self.0.add(1);

@@ -99,21 +99,12 @@ fn thousandths(ratio: Ratio) -> u64 {
 impl Budget for ThrottleBudget {
     fn on_call(&self, _: Instant) {}
 
+    fn on_success_at_once(&self, _: &dyn Fn() -> Instant) {
+        self.0.on_ending(Ending::Success);
+    }
+
     fn on_outcome(&self, _: Sending, ending: Ending, _: Instant) {
-        let Shared {
-            max,
-            earned,
-            tokens,
-        } = &*self.0;
-        let change = |now: u64| match ending {
-            Ending::Success if now == *max => None,
-            Ending::Success => Some((now + earned).min(*max)),
-            Ending::Failure if now == 0 => None,
-            Ending::Failure => Some(now.saturating_sub(ONE_TOKEN)),
-            Ending::Neither | Ending::NotSent => None,
-        };
-        // Refused changes are those that would change nothing.
-        let _ = tokens.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
+        self.0.on_ending(ending);
     }
 
     fn reserve(&self, ask: Ask) -> Option<Permit> {
@@ -128,6 +119,25 @@ impl Budget for ThrottleBudget {
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
             .ok()?;
         Some(Permit::new(self.0.clone(), more))
+    }
+}
+
+impl Shared {
+    fn on_ending(&self, ending: Ending) {
+        let Shared {
+            max,
+            earned,
+            tokens,
+        } = self;
+        let change = |now: u64| match ending {
+            Ending::Success if now == *max => None,
+            Ending::Success => Some((now + earned).min(*max)),
+            Ending::Failure if now == 0 => None,
+            Ending::Failure => Some(now.saturating_sub(ONE_TOKEN)),
+            Ending::Neither | Ending::NotSent => None,
+        };
+        // Refused changes are those that would change nothing.
+        let _ = tokens.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
     }
 }
 

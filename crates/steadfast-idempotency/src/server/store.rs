@@ -17,6 +17,12 @@ use super::record::Record;
 /// safe to drop: a transaction that was not committed is rolled back, also when it is dropped.
 ///
 /// The feature `conformance` has a suite that tries all of this on a store.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a store of idempotency keys with transactions",
+    label = "not a `TxStore`",
+    note = "`SqliteStore` of `steadfast-idempotency-sqlx` is one; a handle is `Clone`, `Send`, \
+            `Sync` and `'static`, and clones share the store"
+)]
 pub trait TxStore: Clone + Send + Sync + 'static {
     /// An open transaction. It owns its connection; dropping it rolls back.
     type Tx: Send + 'static;

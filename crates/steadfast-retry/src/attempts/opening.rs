@@ -4,9 +4,10 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use steadfast_core::budget::{Ending, Sending};
 use steadfast_core::decide::{Admission, Terms};
 use steadfast_core::{
-    Allowance, Attempt, Budget, CallContext, Criticality, Deadline, Owner, Ratio, Safety,
+    Allowance, Attempt, Budget, CallContext, Criticality, Deadline, Owner, Ratio, Safety, reading,
 };
 
 use crate::split::Split;
@@ -15,7 +16,8 @@ use crate::{RetryConfig, RetryOverrides, clock};
 
 /// What a call begins with, before anything is sent.
 pub(crate) struct Opening {
-    pub(super) started: Instant,
+    /// When somebody first had a reason to ask; before that no time has gone by.
+    pub(super) started: Option<Instant>,
     cut: Deadline,
     pub(super) criticality: Criticality,
     owned: bool,
@@ -32,8 +34,20 @@ struct Own {
 }
 
 impl Opening {
-    /// Of which so much is left to the next hop.
+    /// Of a call in which nothing but the config has a say, and what is served.
     #[inline]
+    pub(crate) fn common(served_until: Deadline, criticality: Criticality) -> Self {
+        Self {
+            started: reading(),
+            cut: served_until,
+            criticality,
+            owned: false,
+            budget: None,
+            own: None,
+        }
+    }
+
+    /// Of which so much is left to the next hop.
     pub(crate) fn new(
         config: &RetryConfig,
         ownership: Ownership,
@@ -46,7 +60,7 @@ impl Opening {
         let differs = overrides.is_some() || !alone;
         let (served_until, criticality) = CallContext::current_deadline_and_criticality();
         Self {
-            started: clock::now(),
+            started: reading(),
             cut: deadline.earliest(served_until),
             criticality,
             owned,
@@ -57,7 +71,13 @@ impl Opening {
 
     /// The budget, where it is not the config's.
     pub(crate) fn choose_budget(&mut self, choose: impl FnOnce(Instant) -> Arc<dyn Budget>) {
-        self.budget = Some(choose(self.started));
+        self.budget = Some(choose(self.start()));
+    }
+
+    /// The call's time begins, if it has not.
+    #[inline]
+    pub(crate) fn start(&mut self) -> Instant {
+        *self.started.get_or_insert_with(clock::now)
     }
 
     /// Whether a loop further out repeats this call.
@@ -87,12 +107,23 @@ impl Opening {
         &**self.budget.as_ref().unwrap_or(&config.budget)
     }
 
-    /// The first attempt has gone out.
-    #[inline]
-    pub(crate) fn on_sent(&self, config: &RetryConfig) {
+    /// An attempt goes out, and none did before.
+    pub(super) fn on_call(&mut self, config: &RetryConfig) {
+        let now = self.start();
         if !self.is_repeat() {
-            self.budget(config).on_call(self.started);
+            self.budget(config).on_call(now);
         }
+    }
+
+    /// The first attempt brought what was wanted, and nobody had to wait for it.
+    #[inline]
+    pub(super) fn on_success_at_once(&self, config: &RetryConfig) {
+        let budget = self.budget(config);
+        let Some(now) = self.started else {
+            return budget.on_success_at_once(&clock::now);
+        };
+        budget.on_call(now);
+        budget.on_outcome(Sending::First, Ending::Success, now);
     }
 
     #[inline]
@@ -140,15 +171,19 @@ impl Opening {
         }
     }
 
-    /// When the call must have ended.
+    /// When the call must have ended, once its time has begun.
     pub(crate) fn deadline(&self, config: &RetryConfig) -> Deadline {
-        Deadline::after(self.started, self.total_limit(config)).earliest(self.cut)
+        let limit = |started| Deadline::after(started, self.total_limit(config));
+        self.started
+            .map_or(Deadline::NONE, limit)
+            .earliest(self.cut)
     }
 
     /// Whether the deadline had come when the call began.
     #[inline]
-    pub(crate) fn is_expired(&self, config: &RetryConfig) -> bool {
-        self.total_limit(config).is_zero() || self.cut.is_expired(self.started)
+    pub(crate) fn is_expired(&mut self, config: &RetryConfig) -> bool {
+        self.total_limit(config).is_zero()
+            || (self.cut != Deadline::NONE && self.cut.is_expired(self.start()))
     }
 }
 

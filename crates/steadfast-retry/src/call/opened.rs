@@ -31,14 +31,15 @@ impl Opened {
     /// Begins a call with this head.
     #[inline(always)]
     pub(crate) fn begin(config: &RetryConfig, head: &request::Parts) -> Self {
-        let unowned = !is_owned() && CallContext::current_owner().is_none();
+        let served = CallContext::current_terms();
+        let unowned = !is_owned() && served.2.is_none();
         let says_nothing = head.extensions.is_empty() && unowned;
         let safe = head.method.is_safe();
         let may_repeat = |safety| config.terms.may_repeat(|| safety);
         if says_nothing && config.is_same_for_all() && (safe || may_repeat(Safety::Unprotected)) {
             // The common call: nothing but the config and the method has a say in it.
             return Self {
-                opening: Opening::new(config, Ownership::Own, None, Deadline::NONE, None),
+                opening: Opening::common(served.0, served.1),
                 safety: safe.then_some(Safety::Safe),
                 rule: None,
                 may_repeat: may_repeat(Safety::Safe),
@@ -102,13 +103,20 @@ impl Opened {
 
     /// Whether the deadline has come before anything was sent.
     #[inline]
-    pub(crate) fn is_expired(&self, config: &RetryConfig) -> bool {
+    pub(crate) fn is_expired(&mut self, config: &RetryConfig) -> bool {
         self.opening.is_expired(config)
     }
 
     /// Marks the first attempt.
     #[inline]
-    pub(crate) fn mark(&self, config: &RetryConfig, head: &mut request::Parts, owns: bool) {
+    pub(crate) fn mark(&mut self, config: &RetryConfig, head: &mut request::Parts, owns: bool) {
+        if config.owner_mark.is_some() || !head.extensions.is_empty() {
+            self.mark_by(config, head, owns);
+        }
+    }
+
+    #[inline(never)]
+    fn mark_by(&mut self, config: &RetryConfig, head: &mut request::Parts, owns: bool) {
         if let Some(mark) = &config.owner_mark {
             match (self.opening.told(config, owns, 1), self.opening.is_owned()) {
                 (Some(owner), _) => mark.write(&mut head.headers, owner),
@@ -119,6 +127,7 @@ impl Opened {
         let extensions = &mut head.extensions;
         // A state is changed where there is one; making one would cost every first attempt.
         if CallState::of(extensions).is_some() {
+            self.opening.start();
             let deadline = self.opening.deadline(config);
             if self.opening.is_owned() {
                 // Which attempt it is was said by its owner.
@@ -127,12 +136,6 @@ impl Opened {
             let max = self.opening.terms(config).max_attempts.get();
             mark(extensions, Attempt { number: 1, max }, deadline, owns);
         }
-    }
-
-    /// The first attempt has gone out.
-    #[inline]
-    pub(crate) fn on_sent(&self, config: &RetryConfig) {
-        self.opening.on_sent(config);
     }
 
     /// Tells that a loop further out repeats the call, where one does.

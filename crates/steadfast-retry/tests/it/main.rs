@@ -3,6 +3,7 @@
 
 mod admitted;
 mod answers;
+mod at_once;
 mod bodies;
 mod budget_layer;
 mod budgets;

@@ -1,5 +1,6 @@
 //! Each layer alone, and the stacks of all of them, over each thing that a layer stands around: a
-//! client or server of hyper's on real sockets, an axum router, a plain function. One cell a test.
+//! client or server of hyper's or a client of reqwest's on real sockets, an axum router, a plain
+//! function. One cell a test.
 
 mod client;
 mod client_stack;
@@ -8,7 +9,7 @@ mod served;
 mod server;
 mod standard;
 
-/// A check of a client's layer as four tests, one for each service below it.
+/// A check of a client's layer as five tests, one for each service below it.
 macro_rules! over_each {
     ($($check:ident),+ $(,)?) => {
         mod over_hyper {
@@ -21,6 +22,12 @@ macro_rules! over_each {
             $(#[tokio::test]
             async fn $check() {
                 super::$check::<crate::matrix::over::Http2>().await;
+            })+
+        }
+        mod over_reqwest {
+            $(#[tokio::test]
+            async fn $check() {
+                super::$check::<crate::matrix::over::Reqwest>().await;
             })+
         }
         mod over_axum {

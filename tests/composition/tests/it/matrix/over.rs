@@ -18,6 +18,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use steadfast::BoxError;
+use steadfast::reqwest::{Leaf, client_builder};
 use steadfast::retry::ReplayBody;
 use steadfast_kit::Chunks;
 use tokio::net::TcpListener;
@@ -137,6 +138,30 @@ impl Over for Http2 {
     fn service<B: Sent>(&self) -> Client<HttpConnector, B> {
         let mut client = Client::builder(TokioExecutor::new());
         client.http2_only(true).build_http()
+    }
+
+    fn authority(&self) -> String {
+        self.0.authority()
+    }
+}
+
+/// reqwest's client, and the same server.
+pub(super) struct Reqwest(Hyper);
+
+impl Over for Reqwest {
+    type Answer = reqwest::Body;
+    type Service<B: Sent> = Leaf;
+
+    async fn start(list: impl IntoIterator<Item = Does>) -> Self {
+        Self(Hyper::start(list).await)
+    }
+
+    fn peer(&self) -> &Peer {
+        &self.0.peer
+    }
+
+    fn service<B: Sent>(&self) -> Leaf {
+        Leaf::new(client_builder().no_proxy().build().unwrap())
     }
 
     fn authority(&self) -> String {
