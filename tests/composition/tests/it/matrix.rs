@@ -24,16 +24,16 @@ macro_rules! over_each {
                 super::$check::<crate::matrix::over::Http2>().await;
             })+
         }
-        mod over_tonic {
-            $(#[tokio::test]
-            async fn $check() {
-                super::$check::<crate::matrix::over::Tonic>().await;
-            })+
-        }
         mod over_reqwest {
             $(#[tokio::test]
             async fn $check() {
                 super::$check::<crate::matrix::over::Reqwest>().await;
+            })+
+        }
+        mod over_tonic {
+            $(#[tokio::test]
+            async fn $check() {
+                super::$check::<crate::matrix::over::Tonic>().await;
             })+
         }
         mod over_axum {

@@ -20,6 +20,7 @@ use hyper_util::service::TowerToHyperService;
 use steadfast::BoxError;
 use steadfast::reqwest::{Leaf, client_builder};
 use steadfast::retry::ReplayBody;
+use steadfast::tonic::Leaf as TonicLeaf;
 use steadfast_kit::Chunks;
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
@@ -175,7 +176,7 @@ pub(super) struct Tonic(Hyper);
 
 impl Over for Tonic {
     type Answer = tonic::body::Body;
-    type Service<B: Sent> = steadfast::tonic::Leaf<Channel>;
+    type Service<B: Sent> = TonicLeaf<Channel>;
 
     async fn start(list: impl IntoIterator<Item = Does>) -> Self {
         Self(Hyper::start(list).await)
@@ -185,9 +186,9 @@ impl Over for Tonic {
         &self.0.peer
     }
 
-    fn service<B: Sent>(&self) -> steadfast::tonic::Leaf<Channel> {
+    fn service<B: Sent>(&self) -> TonicLeaf<Channel> {
         let uri = format!("http://{}", self.0.authority);
-        steadfast::tonic::Leaf::new(Endpoint::from_shared(uri).unwrap().connect_lazy())
+        TonicLeaf::new(Endpoint::from_shared(uri).unwrap().connect_lazy())
     }
 
     fn authority(&self) -> String {
