@@ -99,7 +99,7 @@ impl Problem {
         Self {
             status: StatusCode::SERVICE_UNAVAILABLE,
             code: rejected.reason().as_str(),
-            detail: "refused to protect this server or another one; nothing was done",
+            detail: "refused, to protect this server or another one",
             retry_in: rejected.retry_in(),
         }
     }

@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 pub mod client;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod key;
 mod operation_key;
 pub mod server;

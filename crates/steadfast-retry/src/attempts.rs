@@ -2,11 +2,12 @@ use std::time::{Duration, Instant};
 
 use steadfast_core::budget::{Ending, Permit, Sending};
 use steadfast_core::decide::Terms;
+use steadfast_core::grpc::RetryableCodes;
 use steadfast_core::{
     Budget, Deadline, Delivery, Draws, Outcome, Owner, Reason, Report, Safety, Verdict,
 };
 
-use crate::{RetryConfig, clock};
+use crate::{Commit, RetryConfig, clock};
 
 mod next;
 mod opening;
@@ -119,6 +120,17 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
 
     pub(crate) fn max(&self) -> u32 {
         self.terms().max_attempts.get()
+    }
+
+    /// Which gRPC codes a repeat may cure.
+    pub(crate) fn retryable_codes(&self) -> RetryableCodes {
+        self.opening.retryable_codes(self.config())
+    }
+
+    /// When an answer counts as the caller's.
+    #[inline]
+    pub(crate) fn commit(&self) -> Commit {
+        self.opening.commit(self.config())
     }
 
     /// What the next hop is told of this attempt.

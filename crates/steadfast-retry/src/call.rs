@@ -167,7 +167,7 @@ impl<C: AsRef<RetryConfig>> Call<C> {
     fn is_told_to_nobody(&self, head: Head<'_>) -> bool {
         let config = self.config();
         config.observer.is_none()
-            && !matches!(config.commit, Commit::WholeBody { .. })
+            && !matches!(self.attempts.commit(), Commit::WholeBody { .. })
             && self.is_plain_success(head)
     }
 

@@ -15,6 +15,7 @@ use steadfast_core::{
 use crate::{Commit, UpstreamOwner};
 
 mod getters;
+mod owner;
 
 /// From a call's start to its answer's head, waits included, where no deadline is shorter: 30 s,
 /// the usual patience of a gateway in front. A call starts when its future is first polled.
@@ -94,11 +95,6 @@ impl Default for RetryConfig {
 }
 
 impl RetryConfig {
-    /// What the next hop is told that it may use.
-    pub(crate) fn left_to_next(&self) -> Option<Allowance> {
-        self.owner_mark.as_ref().and(self.next_hop)
-    }
-
     /// Whether it says the same of every request.
     #[inline]
     pub(crate) fn is_same_for_all(&self) -> bool {
@@ -249,55 +245,6 @@ impl RetryConfig {
     #[must_use]
     pub fn with_observer(mut self, observer: impl Observe) -> Self {
         self.observer = Some(Arc::new(observer));
-        self
-    }
-
-    /// Tells the next hop with each attempt that this layer repeats the call, where it can: the
-    /// hop's own retry layers leave the repeats to it if it believes the mark. A mark that the
-    /// request came with is taken away where this layer cannot repeat it. Default: nobody is
-    /// told, since a stranger has no use for it.
-    #[must_use]
-    pub fn with_owner_mark(mut self, mark: OwnerMark) -> Self {
-        self.owner_mark = Some(mark);
-        self
-    }
-
-    /// Leaves so many of a call's attempts, and such a share of the budget, to the next hop: this
-    /// layer makes `⌊max_attempts / attempts⌋` attempts, at least one, each of which the next hop
-    /// may make into so many, and its retries have the rest of the budget. So both together make
-    /// no more than `max_attempts`, and with budgets alike no more retries than one of them alone
-    /// allows, and one. Needs an [owner mark](Self::with_owner_mark), which tells that hop, and a
-    /// hop that is set to [`UpstreamOwner::Split`]; any other sends each call once. Of a part that
-    /// is left to this layer itself it leaves a part in turn. One attempt, or no share, is nothing.
-    /// Default: nothing is left.
-    ///
-    /// ```
-    /// use std::num::NonZeroU32;
-    /// use steadfast_core::{Allowance, OwnerMark, Ratio};
-    /// use steadfast_retry::RetryConfig;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let [two, four] = [2, 4].map(|n| NonZeroU32::new(n).unwrap());
-    /// // Two attempts here, with two of the next hop's for each: 1/4;left=2;share=50.
-    /// let config = RetryConfig::new()
-    ///     .with_max_attempts(four)
-    ///     .with_owner_mark(OwnerMark::default())
-    ///     .with_next_hop(Allowance::new(two, Ratio::percent(50)?));
-    /// # let _ = config;
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn with_next_hop(mut self, allowance: Allowance) -> Self {
-        self.next_hop = Some(allowance);
-        self
-    }
-
-    /// Sets what to do for a request that is served here and whose caller's loop repeats it.
-    /// Default: [`UpstreamOwner::PassThrough`].
-    #[must_use]
-    pub fn with_upstream_owner(mut self, rule: UpstreamOwner) -> Self {
-        self.upstream = rule;
         self
     }
 

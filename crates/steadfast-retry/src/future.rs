@@ -68,7 +68,7 @@ pin_project! {
     }
 }
 
-/// Changes of state in one poll, three an attempt, before the task yields.
+/// Changes of state in one poll, one to three an attempt, before the task yields.
 pub(crate) const MAX_TURNS: usize = 96;
 
 /// What the next attempt needs; dropped unsent, the permit gives its cost back.

@@ -32,3 +32,5 @@ pub use steadfast_idempotency_sqlx as sqlx;
 pub use steadfast_reqwest as reqwest;
 #[cfg(feature = "client")]
 pub use steadfast_retry as retry;
+#[cfg(feature = "tonic")]
+pub use steadfast_tonic as tonic;

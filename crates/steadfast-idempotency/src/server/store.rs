@@ -15,6 +15,8 @@ use super::record::Record;
 /// kept, [`record`](Self::record), [`commit`](Self::commit), or else
 /// [`rollback`](Self::rollback). It drops any of these futures at its time limit, so each must be
 /// safe to drop: a transaction that was not committed is rolled back, also when it is dropped.
+///
+/// The feature `conformance` has a suite that tries all of this on a store.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a store of idempotency keys with transactions",
     label = "not a `TxStore`",
@@ -47,6 +49,9 @@ pub trait TxStore: Clone + Send + Sync + 'static {
 
     /// Writes the record; fails if the operation has one, or if the handler ended the
     /// transaction by hand ([`StoreErrorKind::TransactionEnded`]).
+    ///
+    /// A store may put the writing off until [`commit`](Self::commit), to save a round trip; that
+    /// fails then for the same reasons.
     fn record(
         &self,
         tx: &mut Self::Tx,

@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "tests, and what tests are made of")]
 
 mod client;
+mod conformance;
 mod contract;
 mod server;

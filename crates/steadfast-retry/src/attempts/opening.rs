@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use steadfast_core::budget::{Ending, Sending};
 use steadfast_core::decide::{Admission, Terms};
+use steadfast_core::grpc::RetryableCodes;
 use steadfast_core::{
     Allowance, Attempt, Budget, CallContext, Criticality, Deadline, Owner, Ratio, Safety, reading,
 };
 
 use crate::split::Split;
 use crate::upstream::Ownership;
-use crate::{RetryConfig, RetryOverrides, clock};
+use crate::{Commit, RetryConfig, RetryOverrides, clock};
 
 /// What a call begins with, before anything is sent.
 pub(crate) struct Opening {
@@ -29,6 +30,8 @@ pub(crate) struct Opening {
 struct Own {
     terms: Terms,
     total_limit: Duration,
+    retryable_codes: RetryableCodes,
+    commit: Commit,
     /// Where the attempts are shared with other hops.
     split: Option<Split>,
 }
@@ -92,6 +95,18 @@ impl Opening {
             Some(own) => &own.terms,
             None => &config.terms,
         }
+    }
+
+    /// Which gRPC codes a repeat may cure.
+    pub(super) fn retryable_codes(&self, config: &RetryConfig) -> RetryableCodes {
+        let own = self.own.as_ref().map(|own| own.retryable_codes);
+        own.unwrap_or(config.retryable_codes)
+    }
+
+    /// When an answer counts as the caller's.
+    #[inline]
+    pub(super) fn commit(&self, config: &RetryConfig) -> Commit {
+        self.own.as_ref().map_or(config.commit, |own| own.commit)
     }
 
     #[inline]
@@ -198,6 +213,12 @@ impl Own {
         let mut own = Self {
             terms: config.terms,
             total_limit: config.total_limit,
+            retryable_codes: overrides
+                .and_then(|overrides| overrides.retryable_codes())
+                .unwrap_or(config.retryable_codes),
+            commit: overrides
+                .and_then(|overrides| overrides.commit())
+                .unwrap_or(config.commit),
             split: None,
         };
         if let Some(overrides) = overrides {

@@ -25,6 +25,7 @@ mod readable_errors;
 mod sockets_amplified;
 mod sockets_bodies;
 mod sockets_breaker;
+mod sockets_grpc;
 mod sockets_http2;
 mod sockets_keyed;
 mod sockets_reqwest;

@@ -1,6 +1,6 @@
 //! Each layer alone, and the stacks of all of them, over each thing that a layer stands around: a
-//! client or server of hyper's or a client of reqwest's on real sockets, an axum router, a plain
-//! function. One cell a test.
+//! client or server of hyper's or tonic's or a client of reqwest's on real sockets, an axum router, a
+//! plain function. One cell a test.
 
 mod client;
 mod client_stack;
@@ -9,7 +9,7 @@ mod served;
 mod server;
 mod standard;
 
-/// A check of a client's layer as five tests, one for each service below it.
+/// A check of a client's layer as six tests, one for each service below it.
 macro_rules! over_each {
     ($($check:ident),+ $(,)?) => {
         mod over_hyper {
@@ -30,6 +30,12 @@ macro_rules! over_each {
                 super::$check::<crate::matrix::over::Reqwest>().await;
             })+
         }
+        mod over_tonic {
+            $(#[tokio::test]
+            async fn $check() {
+                super::$check::<crate::matrix::over::Tonic>().await;
+            })+
+        }
         mod over_axum {
             $(#[tokio::test(start_paused = true)]
             async fn $check() {
@@ -46,7 +52,7 @@ macro_rules! over_each {
 }
 use over_each;
 
-/// A check of a server's layer as four tests, one for each way to serve.
+/// A check of a server's layer as five tests, one for each way to serve.
 macro_rules! served_by_each {
     ($($check:ident),+ $(,)?) => {
         mod served_by_hyper {
@@ -65,6 +71,12 @@ macro_rules! served_by_each {
             $(#[tokio::test]
             async fn $check() {
                 super::$check::<crate::matrix::served::AxumWhole>().await;
+            })+
+        }
+        mod served_by_tonic {
+            $(#[tokio::test]
+            async fn $check() {
+                super::$check::<crate::matrix::served::Tonic>().await;
             })+
         }
         mod called_as_a_function {

@@ -20,9 +20,11 @@ use hyper_util::service::TowerToHyperService;
 use steadfast::BoxError;
 use steadfast::reqwest::{Leaf, client_builder};
 use steadfast::retry::ReplayBody;
+use steadfast::tonic::Leaf as TonicLeaf;
 use steadfast_kit::Chunks;
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
+use tonic::transport::{Channel, Endpoint};
 use tower::util::BoxCloneService;
 use tower::{Service, ServiceExt, service_fn};
 
@@ -162,6 +164,31 @@ impl Over for Reqwest {
 
     fn service<B: Sent>(&self) -> Leaf {
         Leaf::new(client_builder().no_proxy().build().unwrap())
+    }
+
+    fn authority(&self) -> String {
+        self.0.authority()
+    }
+}
+
+/// tonic's channel, before the same server: it carries any HTTP/2 request.
+pub(super) struct Tonic(Hyper);
+
+impl Over for Tonic {
+    type Answer = tonic::body::Body;
+    type Service<B: Sent> = TonicLeaf<Channel>;
+
+    async fn start(list: impl IntoIterator<Item = Does>) -> Self {
+        Self(Hyper::start(list).await)
+    }
+
+    fn peer(&self) -> &Peer {
+        &self.0.peer
+    }
+
+    fn service<B: Sent>(&self) -> TonicLeaf<Channel> {
+        let uri = format!("http://{}", self.0.authority);
+        TonicLeaf::new(Endpoint::from_shared(uri).unwrap().connect_lazy())
     }
 
     fn authority(&self) -> String {

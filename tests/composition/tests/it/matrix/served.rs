@@ -121,6 +121,29 @@ impl Serves for AxumWhole {
     }
 }
 
+/// A server of tonic's on a real socket, whose routes are axum's.
+pub(super) struct Tonic(Listening);
+
+impl Serves for Tonic {
+    async fn start(layer: impl Around, handler: Handler) -> Self {
+        let service = layer
+            .layer(handler)
+            .map_response(IntoResponse::into_response);
+        let app = Router::new().route_service("/charges", Handler::new(service));
+        let (listener, addr) = listen().await;
+        let serving = tokio::spawn(async move {
+            let incoming = tokio_stream::wrappers::TcpListenerStream::new(listener);
+            let server = tonic::transport::Server::builder().add_routes(app.into());
+            server.serve_with_incoming(incoming).await.unwrap();
+        });
+        Self(Listening { addr, serving })
+    }
+
+    async fn ask(&self, request: Request) -> Response<Bytes> {
+        self.0.ask_over(request, Protocol::Http2).await
+    }
+}
+
 /// No server: the service is called.
 pub(super) struct Function(Handler);
 
@@ -143,6 +166,11 @@ struct Listening {
     serving: JoinHandle<()>,
 }
 
+enum Protocol {
+    Http1,
+    Http2,
+}
+
 impl Listening {
     async fn to(app: Router) -> Self {
         let (listener, addr) = listen().await;
@@ -150,10 +178,16 @@ impl Listening {
         Self { addr, serving }
     }
 
-    async fn ask(&self, mut request: Request) -> Response<Bytes> {
+    async fn ask(&self, request: Request) -> Response<Bytes> {
+        self.ask_over(request, Protocol::Http1).await
+    }
+
+    async fn ask_over(&self, mut request: Request, protocol: Protocol) -> Response<Bytes> {
         let uri = format!("http://{}{}", self.addr, request.uri().path());
         *request.uri_mut() = uri.parse().unwrap();
-        let client = Client::builder(TokioExecutor::new()).build_http();
+        let mut client = Client::builder(TokioExecutor::new());
+        client.http2_only(matches!(protocol, Protocol::Http2));
+        let client = client.build_http();
         read(client.request(request).await.unwrap()).await
     }
 }
