@@ -14,8 +14,10 @@ pub enum ExtractorRejection {
     /// The request did not come through an `IdempotencyLayer`, or passed it unprotected: a safe
     /// method, a method not configured, or an optional key that was not sent.
     NotProtected,
-    /// It came through a layer whose store has transactions of another type.
+    /// It came through a layer whose store has transactions of another type, or none: leases.
     OtherStore,
+    /// It came through a layer whose effects are in a transaction, and has no lease.
+    NotLeased,
     /// The transaction is taken, or over.
     Unavailable(TransactionUnavailable),
 }
@@ -25,6 +27,7 @@ impl ExtractorRejection {
         match self {
             Self::NotProtected => "not-protected",
             Self::OtherStore => "other-store",
+            Self::NotLeased => "not-leased",
             Self::Unavailable(_) => "transaction-unavailable",
         }
     }
@@ -39,7 +42,11 @@ impl fmt::Display for ExtractorRejection {
             ),
             Self::OtherStore => f.write_str(
                 "the idempotency layer on this route has a store with transactions of another \
-                 type than the handler extracts",
+                 type than the handler extracts, or with leases",
+            ),
+            Self::NotLeased => f.write_str(
+                "the idempotency layer on this route is transactional: its handlers have a \
+                 transaction and no lease",
             ),
             Self::Unavailable(unavailable) => unavailable.fmt(f),
         }

@@ -26,6 +26,8 @@ pub use steadfast_deadline as deadline;
 pub use steadfast_hyper as hyper;
 #[cfg(any(feature = "client", feature = "server"))]
 pub use steadfast_idempotency as idempotency;
+#[cfg(feature = "redis")]
+pub use steadfast_idempotency_redis as redis;
 #[cfg(feature = "sqlite")]
 pub use steadfast_idempotency_sqlx as sqlx;
 #[cfg(feature = "reqwest")]

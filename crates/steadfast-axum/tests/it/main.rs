@@ -20,6 +20,7 @@ use tower::ServiceExt;
 
 mod answered;
 mod deadline;
+mod lease;
 mod retry;
 
 #[derive(Clone)]

@@ -123,6 +123,16 @@ impl StoreError {
         }
     }
 
+    /// One step of a store, which is dropped at the limit and then counts as failed.
+    pub(crate) async fn in_time<T>(
+        step: &'static str,
+        limit: Duration,
+        doing: impl Future<Output = Result<T, Self>>,
+    ) -> Result<T, Self> {
+        let late = |_| Self::unavailable(format!("its step `{step}` took longer than {limit:?}"));
+        tokio::time::timeout(limit, doing).await.map_err(late)?
+    }
+
     /// Whose fault it is.
     pub const fn kind(&self) -> StoreErrorKind {
         self.kind
