@@ -28,7 +28,7 @@ pub use steadfast_hyper as hyper;
 pub use steadfast_idempotency as idempotency;
 #[cfg(feature = "redis")]
 pub use steadfast_idempotency_redis as redis;
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use steadfast_idempotency_sqlx as sqlx;
 #[cfg(feature = "reqwest")]
 pub use steadfast_reqwest as reqwest;
