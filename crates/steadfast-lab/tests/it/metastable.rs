@@ -43,3 +43,23 @@ fn who_never_repeats_sends_one_attempt_a_call() {
     let attempts: u64 = outcome.seconds.iter().map(|second| second.attempts).sum();
     assert_eq!(calls, attempts);
 }
+
+/// The row of the README's table on which the budgets part.
+#[test]
+fn at_85_percent_the_refund_budget_recovers_within_a_minute_and_the_ratio_does_not() {
+    let [refund, ratio] = [Retries::Refund, Retries::Ratio].map(|retries| {
+        let setting = Metastable {
+            before: 3,
+            after: 60,
+            ..Metastable::new(retries, Expired::WorkedOn, Ratio::percent(85).unwrap())
+        };
+        setting.run().unwrap()
+    });
+    assert!(
+        refund.recovered_after.is_some_and(|after| after < 50),
+        "{:?}",
+        refund.recovered_after
+    );
+    assert_eq!(ratio.recovered_after, None);
+    assert!(ratio.after < 0.05, "{}", ratio.after);
+}
