@@ -1,9 +1,10 @@
 use std::fmt;
 
-use axum_core::body::Body;
 use axum_core::response::{IntoResponse, Response};
-use http::{HeaderValue, StatusCode, header};
+use http::StatusCode;
 use steadfast_idempotency::server::TransactionUnavailable;
+
+use crate::problem::details;
 
 /// An extractor of this crate on a request that cannot serve it: a mistake of the server's own
 /// wiring, so 500.
@@ -56,19 +57,7 @@ impl std::error::Error for ExtractorRejection {}
 
 impl IntoResponse for ExtractorRejection {
     fn into_response(self) -> Response {
-        // Each text is ours, without quotes or control characters: it is JSON as it is.
-        let body = format!(
-            concat!(
-                r#"{{"type":"about:blank","title":"Internal Server Error","status":500,"#,
-                r#""detail":"{detail}","code":"{code}"}}"#,
-            ),
-            detail = self,
-            code = self.code(),
-        );
-        let mut response = Response::new(Body::from(body));
-        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-        let json = HeaderValue::from_static("application/problem+json");
-        response.headers_mut().insert(header::CONTENT_TYPE, json);
-        response
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        details(status, self.code(), &self.to_string())
     }
 }

@@ -15,6 +15,14 @@ use super::record::Record;
 /// kept, [`record`](Self::record), [`commit`](Self::commit), or else
 /// [`rollback`](Self::rollback). It drops any of these futures at its time limit, so each must be
 /// safe to drop: a transaction that was not committed is rolled back, also when it is dropped.
+///
+/// The feature `conformance` has a suite that tries all of this on a store.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a store of idempotency keys with transactions",
+    label = "not a `TxStore`",
+    note = "`SqliteStore` of `steadfast-idempotency-sqlx` is one; a handle is `Clone`, `Send`, \
+            `Sync` and `'static`, and clones share the store"
+)]
 pub trait TxStore: Clone + Send + Sync + 'static {
     /// An open transaction. It owns its connection; dropping it rolls back.
     type Tx: Send + 'static;
@@ -26,6 +34,15 @@ pub trait TxStore: Clone + Send + Sync + 'static {
         &self,
         operation: &Operation,
     ) -> impl Future<Output = Result<Option<Record>, StoreError>> + Send;
+
+    /// Whether the engine calls [`find`](Self::find) before each [`begin`](Self::begin). Default:
+    /// yes, so that a replay needs no transaction and waits for no writer.
+    ///
+    /// A store whose `begin` looks as well, and waits for nobody, may save fresh operations that
+    /// round trip. Then only a repeat that meets another one in this process is looked up by `find`.
+    fn finds_first(&self) -> bool {
+        true
+    }
 
     /// Takes the operation for writing, looks a second time, and marks where the effect begins.
     fn begin(
@@ -41,6 +58,9 @@ pub trait TxStore: Clone + Send + Sync + 'static {
 
     /// Writes the record; fails if the operation has one, or if the handler ended the
     /// transaction by hand ([`StoreErrorKind::TransactionEnded`]).
+    ///
+    /// A store may put the writing off until [`commit`](Self::commit), to save a round trip; that
+    /// fails then for the same reasons.
     fn record(
         &self,
         tx: &mut Self::Tx,

@@ -1,0 +1,14 @@
+//! The PostgreSQL store on a server of the test run's own.
+
+mod begin;
+mod faults;
+mod handlers;
+mod ledger;
+mod lost;
+mod primary_key;
+mod proxy;
+mod races;
+mod restarts;
+mod sweep;
+
+pub(crate) use ledger::PgLedger;
