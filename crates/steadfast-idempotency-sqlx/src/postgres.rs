@@ -4,6 +4,7 @@ use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 
 mod connection;
+mod lease;
 mod literal;
 mod lock;
 mod migrate;
@@ -12,6 +13,7 @@ mod store;
 mod sweep;
 mod tx;
 
+pub use lease::PgLeaseStore;
 pub use tx::PgTx;
 
 /// Below the engine's store timeout, so that the error says which of the two it was.

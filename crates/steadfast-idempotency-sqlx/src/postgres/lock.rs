@@ -23,6 +23,11 @@ pub(super) fn of_sweeper() -> i64 {
     of(["sweep"])
 }
 
+/// The lock of who sweeps leases.
+pub(super) fn of_lease_sweeper() -> i64 {
+    of(["sweep leases"])
+}
+
 fn of<'a>(fields: impl IntoIterator<Item = &'a str>) -> i64 {
     let mut hasher = Sha256::new_with_prefix("steadfast-idempotency");
     for field in fields {

@@ -3,6 +3,7 @@
 mod begin;
 mod faults;
 mod handlers;
+mod leases;
 mod ledger;
 mod lost;
 mod primary_key;

@@ -56,7 +56,7 @@ pub(super) async fn identity<S: LeaseSubject>(subject: &S) -> Tried {
         scoped("n", "a", "b_c "),
         scoped("n", "", "a_b_c"),
         scoped("", "n", "a_b_c"),
-        scoped("n", "ä\u{0}:{}", "b_c"),
+        scoped("n", "ä\u{1}:{}", "b_c"),
         scoped("n", "%", "b%c"),
     ];
     for (at, operation) in operations.iter().enumerate() {

@@ -61,7 +61,7 @@ impl<St: LeaseStore> Pair<St> {
         }
         let seen = must("find", self.store.find(&key)).await?;
         let right = must("find", self.memory.find(&key)).await?;
-        alike("a look", self.seen(seen), self.seen(right))
+        alike("a look", self.seen(seen, OURS), self.seen(right, MEMORYS))
     }
 
     async fn claim(&mut self) -> Tried {
@@ -87,7 +87,8 @@ impl<St: LeaseStore> Pair<St> {
                 self.fences.push((*fence, *next));
             }
         }
-        alike("a claim", self.claimed(claimed), self.claimed(right))
+        let (claimed, right) = (self.claimed(claimed, OURS), self.claimed(right, MEMORYS));
+        alike("a claim", claimed, right)
     }
 
     async fn say(&mut self) -> Tried {
@@ -117,23 +118,24 @@ impl<St: LeaseStore> Pair<St> {
     }
 
     /// Which of the given fences it is.
-    fn place(&self, fence: Fence) -> Option<usize> {
-        let is = |pair: &(Fence, Fence)| pair.0 == fence || pair.1 == fence;
-        self.fences.iter().position(is)
+    fn place(&self, fence: Fence, of: Side) -> Option<usize> {
+        self.fences.iter().position(|pair| of(pair) == fence)
     }
 
-    fn claimed(&self, claimed: Claimed) -> String {
+    fn claimed(&self, claimed: Claimed, of: Side) -> String {
         match claimed {
-            Claimed::Held { fence, attempt } => format!("held {:?} {attempt}", self.place(fence)),
+            Claimed::Held { fence, attempt } => {
+                format!("held {:?} {attempt}", self.place(fence, of))
+            }
             Claimed::Unknown { fence, attempt } => {
-                format!("unknown {:?} {attempt}", self.place(fence))
+                format!("unknown {:?} {attempt}", self.place(fence, of))
             }
             Claimed::Running { .. } => "running".to_owned(),
             other => format!("{other:?}"),
         }
     }
 
-    fn seen(&self, seen: Option<Seen>) -> String {
+    fn seen(&self, seen: Option<Seen>, of: Side) -> String {
         match seen {
             Some(Seen::Running {
                 fence,
@@ -142,15 +144,24 @@ impl<St: LeaseStore> Pair<St> {
                 ..
             }) => {
                 let over = left.is_zero();
-                format!("running {:?} {attempt}, over: {over}", self.place(fence))
+                format!(
+                    "running {:?} {attempt}, over: {over}",
+                    self.place(fence, of)
+                )
             }
             Some(Seen::Unknown { fence, attempt, .. }) => {
-                format!("unknown {:?} {attempt}", self.place(fence))
+                format!("unknown {:?} {attempt}", self.place(fence, of))
             }
             other => format!("{other:?}"),
         }
     }
 }
+
+/// Whose fence of a pair.
+type Side = fn(&(Fence, Fence)) -> Fence;
+
+const OURS: Side = |pair| pair.0;
+const MEMORYS: Side = |pair| pair.1;
 
 fn alike(what: &str, seen: String, right: String) -> Tried {
     match seen == right {
