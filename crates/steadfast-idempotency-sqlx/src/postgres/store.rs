@@ -35,6 +35,11 @@ impl TxStore for PgStore {
         decode(rows.first())
     }
 
+    /// A round trip that `begin` makes as well.
+    fn finds_first(&self) -> bool {
+        false
+    }
+
     /// One round trip. The lock answers at once; the second look is a statement of its own, since a
     /// statement sees what was committed before it began, and so before it had the lock.
     async fn begin(&self, operation: &Operation) -> Result<Began<PgTx>, StoreError> {
@@ -45,16 +50,22 @@ impl TxStore for PgStore {
             .unwrap_or(Err(sqlx::Error::RowNotFound))
             .map_err(unavailable)?;
         let mut tx = PgTx { held, insert: None };
-        let record = decode(rows.get(1))?;
-        if record.is_none() && locked {
+        // Whoever holds the lock: what is recorded is done.
+        let is_done = rows.len() > 1;
+        if locked && !is_done {
             return Ok(Began::Fresh(tx));
         }
-        tx.held
-            .batch(&Arc::from("ROLLBACK"))
-            .await
-            .map_err(unavailable)?;
+        let look = match is_done {
+            true => format!("{}; ROLLBACK", row::select(operation)),
+            false => "ROLLBACK".to_owned(),
+        };
+        let rows = tx.held.batch(&Arc::from(look)).await.map_err(unavailable)?;
         tx.held.give_back();
-        Ok(record.map_or(Began::Busy, Began::Done))
+        match decode(rows.first())? {
+            Some(record) => Ok(Began::Done(record)),
+            // If it was done it was swept between the two looks: the next one finds a new key.
+            None => Ok(Began::Busy),
+        }
     }
 
     async fn rollback_effect(&self, tx: &mut PgTx) -> Result<(), StoreError> {
@@ -139,7 +150,7 @@ impl PgStore {
             self.idle_limit.as_millis(),
             CLIENT_CHECK.as_millis(),
             lock::of_operation(operation),
-            row::select(operation),
+            row::exists(operation),
         )
     }
 }

@@ -79,11 +79,22 @@ impl<St: TxStore> Engine<St> {
             fingerprint,
         };
         let task = async move {
-            // Before the entry: replays must not stand in each other's way.
-            if let Some(replayed) = run.find().await? {
-                return Ok(replayed);
+            // Replays must not stand in each other's way: they look before they enter, or else
+            // when they find another one there.
+            let finds_first = run.store.finds_first();
+            if finds_first {
+                if let Some(replayed) = run.find().await? {
+                    return Ok(replayed);
+                }
             }
-            let running = registry.enter(&run.operation, run.fingerprint)?;
+            let running = match registry.enter(&run.operation, run.fingerprint) {
+                Ok(running) => running,
+                Err(clash) if finds_first => return Err(clash.into()),
+                Err(clash) => {
+                    let found = run.find().await?;
+                    return found.ok_or_else(|| clash.into());
+                }
+            };
             let outcome = run.run(&running, work).await;
             // The entry goes before the answer is seen: the repeat after it must not meet a 409.
             drop(running);
