@@ -127,5 +127,4 @@ async fn fill(pool: &PgPool, keys: usize) {
         .execute(pool)
         .await
         .unwrap();
-    raw_sql("CHECKPOINT").execute(pool).await.unwrap();
 }

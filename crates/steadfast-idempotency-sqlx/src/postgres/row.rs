@@ -5,6 +5,7 @@ use std::time::Duration;
 use steadfast_idempotency::server::{Answer, Fingerprint, Operation, Record};
 
 use super::literal::{Bytea, Nullable, Text};
+use super::mark::Mark;
 
 /// Selects a record, whether it has expired or not: what is still there is honoured.
 pub(super) fn select(operation: &Operation) -> String {
@@ -30,7 +31,14 @@ fn of(operation: &Operation) -> String {
 
 /// Times by the database's clock: processes need not agree on theirs. Not by `now()`, which is when
 /// the transaction began.
-pub(super) fn insert(operation: &Operation, record: &Record, retention: Duration) -> String {
+///
+/// Outside of the transaction that `mark` belongs to the version is NULL, which the table refuses.
+pub(super) fn insert(
+    operation: &Operation,
+    record: &Record,
+    retention: Duration,
+    mark: Mark,
+) -> String {
     let answer = &record.answer;
     let origin = answer.origin.as_ref();
     // Ten thousand years are inside of PostgreSQL's calendar. Up, since retention is a minimum.
@@ -41,7 +49,7 @@ pub(super) fn insert(operation: &Operation, record: &Record, retention: Duration
         "INSERT INTO steadfast_idempotency (namespace, scope, key, version, \
          fingerprint_algorithm, fingerprint, method, path, status, headers, body, \
          created_at, expires_at) \
-         VALUES ({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, \
+         VALUES ({}, {}, {}, CASE WHEN {mark} THEN {} END, {}, {}, {}, {}, {}, {}, {}, \
          clock_timestamp(), clock_timestamp() + interval '{retention} s')",
         Text(operation.namespace()),
         Text(operation.scope()),

@@ -8,7 +8,7 @@ use steadfast_idempotency_sqlx::PgTx;
 use tokio::sync::oneshot;
 
 use super::PgLedger;
-use super::ledger::{charge, insert, run};
+use super::ledger::{charge, run};
 use crate::ledger::{operation, payload, word};
 
 #[tokio::test]
@@ -93,7 +93,6 @@ async fn without_the_lock_the_unique_key_still_lets_one_effect_through() {
     let (go, may_go) = oneshot::channel::<()>();
     let slow = move |slot: TransactionSlot<PgTx>| async move {
         let mut tx = slot.take().unwrap();
-        insert(&mut tx, "slow", 1).await.unwrap();
         // What a hash collision of locks, or a restore of an old snapshot, comes to.
         sqlx::raw_sql(
             "ROLLBACK; BEGIN; SAVEPOINT steadfast_effect; INSERT INTO charge VALUES ('slow', 1)",
