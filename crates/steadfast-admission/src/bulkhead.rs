@@ -45,10 +45,9 @@ use std::task::{Context, Poll};
 
 use http::{Request, Response};
 use http_body::Body;
-use steadfast_core::{BoxError, CallContext, CallState, Criticality, Deadline, Reason};
+use steadfast_core::order::enter_telling;
+use steadfast_core::{BoxError, CallContext, CallState, Criticality, Deadline, LayerKind, Reason};
 use tower_service::Service;
-
-use crate::Mode;
 
 mod body;
 mod config;
@@ -70,7 +69,7 @@ pub use future::BulkheadFuture;
 pub use handle::BulkheadHandle;
 pub use layer::BulkheadLayer;
 
-use gate::{Arrived, Gate};
+use gate::{Arrived, Gate, Permit};
 use shared::Shared;
 use waiting::Waiting;
 
@@ -125,17 +124,47 @@ where
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
-    #[inline]
+    #[inline(never)]
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        if self.shared.config().mode() == Mode::Off {
-            return BulkheadFuture::calling(self.inner.call(request), None);
+        if self.shared.config().acts.is_off() {
+            return send(&mut self.inner, request, &mut None);
         }
         let ask = Ask::of(&request);
         match self.shared.gates.of(&request).enter(ask.criticality) {
-            Ok(permit) => BulkheadFuture::calling(self.inner.call(request), Some(permit)),
+            Ok(permit) => self.hand_on(request, Some(permit)),
             Err(gate) => self.find_no_place(request, gate, ask),
         }
     }
+}
+
+impl<S> Bulkhead<S> {
+    #[inline]
+    fn hand_on<B>(
+        &mut self,
+        request: Request<B>,
+        mut permit: Option<Permit>,
+    ) -> BulkheadFuture<S, S::Future, B>
+    where
+        S: Service<Request<B>>,
+    {
+        let (observer, told) = (self.shared.config().observer(), self.shared.misordered());
+        let _passing = enter_telling(LayerKind::Bulkhead, observer, told);
+        send(&mut self.inner, request, &mut permit)
+    }
+}
+
+/// In a function of its own that owns nothing besides, so that the inner future, which may be
+/// large, is made where it stays: what has to be dropped on a panic makes the compiler move it.
+#[inline(never)]
+fn send<S, B>(
+    inner: &mut S,
+    request: Request<B>,
+    permit: &mut Option<Permit>,
+) -> BulkheadFuture<S, S::Future, B>
+where
+    S: Service<Request<B>>,
+{
+    BulkheadFuture::calling(inner.call(request), permit)
 }
 
 impl<S: Clone> Bulkhead<S> {
@@ -149,14 +178,14 @@ impl<S: Clone> Bulkhead<S> {
     where
         S: Service<Request<B>>,
     {
-        if self.shared.config().mode() == Mode::Shadow {
+        if !self.shared.config().acts.is_enforced() {
             self.shared.tell(&request, Reason::BulkheadFull);
-            return BulkheadFuture::calling(self.inner.call(request), None);
+            return self.hand_on(request, None);
         }
         if let Some(until) = self.shared.may_wait(ask.deadline) {
             match gate.arrive(ask.criticality) {
                 Arrived::Entered(permit) => {
-                    return BulkheadFuture::calling(self.inner.call(request), Some(permit));
+                    return self.hand_on(request, Some(permit));
                 }
                 Arrived::Queued(queued) => {
                     self.let_go();

@@ -68,10 +68,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::{Request, Response};
-use steadfast_core::BoxError;
+use steadfast_core::order::enter_telling;
+use steadfast_core::{BoxError, LayerKind};
 use tower_service::Service;
-
-use crate::Mode;
 
 mod config;
 mod future;
@@ -117,25 +116,41 @@ where
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
-    #[inline]
+    #[inline(never)]
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        if self.shared.config().mode() == Mode::Off {
-            return CooldownFuture::calling(self.inner.call(request), None);
+        if self.shared.config().acts.is_off() {
+            return send(&mut self.inner, request, &mut None);
         }
         let (pause, rest) = self.shared.of(&request);
         if let Some(rest) = rest {
             self.shared.tell_refused(&request, rest);
-            if self.shared.config().mode() == Mode::Enforced {
+            if self.shared.config().acts.is_enforced() {
                 return self.refuse(rest);
             }
         }
-        let heard = Heard {
+        let mut heard = Some(Heard {
             shared: self.shared.clone(),
             pause,
             told: self.shared.told(&request),
-        };
-        CooldownFuture::calling(self.inner.call(request), Some(heard))
+        });
+        let (observer, told) = (self.shared.config().observer(), self.shared.misordered());
+        let _passing = enter_telling(LayerKind::Cooldown, observer, told);
+        send(&mut self.inner, request, &mut heard)
     }
+}
+
+/// In a function of its own that owns nothing besides, so that the inner future, which may be
+/// large, is made where it stays: what has to be dropped on a panic makes the compiler move it.
+#[inline(never)]
+fn send<S, B>(
+    inner: &mut S,
+    request: Request<B>,
+    heard: &mut Option<Heard>,
+) -> CooldownFuture<S::Future>
+where
+    S: Service<Request<B>>,
+{
+    CooldownFuture::calling(inner.call(request), heard)
 }
 
 impl<S: Clone> Cooldown<S> {

@@ -59,7 +59,8 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{Request, Response};
-use steadfast_core::{BoxError, Reason};
+use steadfast_core::order::enter;
+use steadfast_core::{BoxError, LayerKind, Reason};
 use tower_service::Service;
 
 use crate::told::Told;
@@ -121,6 +122,9 @@ where
             true => Told::of(&request),
             false => Told::method_of(&request),
         };
-        FallbackFuture::new(self.inner.call(request), self.layer.clone(), told)
+        let entered = enter(LayerKind::Fallback);
+        let call = self.inner.call(request);
+        self.layer.tell_order(entered);
+        FallbackFuture::new(call, self.layer.clone(), told)
     }
 }

@@ -8,6 +8,7 @@ pub mod cooldown;
 pub mod fallback;
 mod mode;
 mod scope;
+mod settings;
 mod shard;
 mod sync;
 mod told;

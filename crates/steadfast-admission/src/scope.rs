@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::Request;
 use steadfast_core::DestinationKey;
 use steadfast_core::keyed::Keyed;
+
+use crate::settings::Memory;
 
 /// Which calls share one state of a layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,23 +33,19 @@ pub(crate) struct States<T> {
 
 impl<T> States<T> {
     /// No states yet; `one` makes the only one where all calls share it.
-    pub(crate) fn new(
-        scope: Scope,
-        max_keys: NonZeroU32,
-        idle: Duration,
-        one: impl FnOnce() -> T,
-    ) -> Self {
+    pub(crate) fn new(memory: Memory, one: impl FnOnce() -> T) -> Self {
         Self {
-            one: (scope == Scope::Layer).then(|| Arc::new(one())),
-            ..Self::by_destination(max_keys, idle)
+            one: (memory.scope == Scope::Layer).then(|| Arc::new(one())),
+            ..Self::by_destination(memory)
         }
     }
 
     /// The same for destinations alone.
-    pub(crate) fn by_destination(max_keys: NonZeroU32, idle: Duration) -> Self {
+    pub(crate) fn by_destination(memory: Memory) -> Self {
+        let keyed = Keyed::new().with_max_keys(memory.max_keys);
         Self {
             one: None,
-            keyed: Keyed::new().with_max_keys(max_keys).with_idle(idle),
+            keyed: keyed.with_idle(memory.idle),
         }
     }
 
@@ -103,8 +100,8 @@ impl<T> States<T> {
     }
 
     /// Sets how many destinations are remembered, and for how long.
-    pub(crate) fn set_bounds(&self, max_keys: NonZeroU32, idle: Duration) {
-        self.keyed.set_bounds(max_keys, idle);
+    pub(crate) fn set_bounds(&self, memory: Memory) {
+        self.keyed.set_bounds(memory.max_keys, memory.idle);
     }
 
     /// The time without a call after which a destination is forgotten.

@@ -1,7 +1,10 @@
 //! A place for each thread, so that threads which call at once do not write the same line.
 
+#[cfg(not(loom))]
 use std::cell::Cell;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
+#[cfg(not(loom))]
+use std::sync::{Mutex, PoisonError};
 
 /// How many places there are: a power of two, as many as threads run at once here, up to 8.
 pub(crate) fn shards() -> usize {
@@ -15,7 +18,15 @@ pub(crate) fn shards() -> usize {
     })
 }
 
+/// The same of loom's threads, which are all one thread of the system's: by their numbers.
+#[cfg(loom)]
+pub(crate) fn slot() -> usize {
+    let number = format!("{:?}", loom::thread::current().id());
+    number.bytes().map(usize::from).sum()
+}
+
 /// This thread's place; to be taken modulo [`shards`].
+#[cfg(not(loom))]
 #[inline]
 pub(crate) fn slot() -> usize {
     thread_local! {
@@ -28,6 +39,7 @@ pub(crate) fn slot() -> usize {
     })
 }
 
+#[cfg(not(loom))]
 /// Takes the lowest number that no living thread has: of a few threads no two meet.
 #[cold]
 fn claim() -> usize {
@@ -37,10 +49,13 @@ fn claim() -> usize {
     CLAIM.try_with(|claim| claim.0).unwrap_or(0)
 }
 
+#[cfg(not(loom))]
 struct Claim(usize);
 
+#[cfg(not(loom))]
 static TAKEN: Mutex<Vec<bool>> = Mutex::new(Vec::new());
 
+#[cfg(not(loom))]
 impl Claim {
     fn new() -> Self {
         let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,6 +69,7 @@ impl Claim {
     }
 }
 
+#[cfg(not(loom))]
 impl Drop for Claim {
     fn drop(&mut self) {
         let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,7 +77,7 @@ impl Drop for Claim {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 

@@ -7,6 +7,17 @@ pub(crate) use loom::sync::{Mutex, MutexGuard, atomic};
 #[cfg(not(loom))]
 pub(crate) use std::sync::{Mutex, MutexGuard, atomic};
 
+/// Between what a thread has written and what it reads of others, both in [`Ordering::SeqCst`]: of
+/// two threads that do so, one sees the other's. Loom takes such accesses for acquire and release,
+/// and is told by a fence what they mean.
+///
+/// [`Ordering::SeqCst`]: atomic::Ordering::SeqCst
+#[inline]
+pub(crate) fn wrote_before_reading() {
+    #[cfg(loom)]
+    atomic::fence(atomic::Ordering::SeqCst);
+}
+
 /// A value that is read by every call and replaced rarely.
 #[cfg(not(loom))]
 #[derive(Debug)]

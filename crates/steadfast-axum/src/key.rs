@@ -1,4 +1,4 @@
-use axum_core::extract::FromRequestParts;
+use axum_core::extract::{FromRequestParts, OptionalFromRequestParts};
 use http::request::Parts;
 use steadfast_idempotency::server::Operation;
 use steadfast_idempotency::{Key, OperationKey};
@@ -39,5 +39,14 @@ impl<S: Sync> FromRequestParts<S> for IdempotencyKey {
         operation
             .map(|operation| Self(operation.clone()))
             .ok_or(ExtractorRejection::NotProtected)
+    }
+}
+
+/// `None` where no layer protects the request, or where an optional key was not sent.
+impl<S: Sync> OptionalFromRequestParts<S> for IdempotencyKey {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Option<Self>, Self::Rejection> {
+        Ok(parts.extensions.get().cloned().map(Self))
     }
 }

@@ -1,9 +1,10 @@
 use std::fmt;
 
-use axum_core::body::Body;
 use axum_core::response::{IntoResponse, Response};
-use http::{HeaderValue, StatusCode, header};
+use http::StatusCode;
 use steadfast_idempotency::server::TransactionUnavailable;
+
+use crate::problem::details;
 
 /// An extractor of this crate on a request that cannot serve it: a mistake of the server's own
 /// wiring, so 500.
@@ -13,8 +14,10 @@ pub enum ExtractorRejection {
     /// The request did not come through an `IdempotencyLayer`, or passed it unprotected: a safe
     /// method, a method not configured, or an optional key that was not sent.
     NotProtected,
-    /// It came through a layer whose store has transactions of another type.
+    /// It came through a layer whose store has transactions of another type, or none: leases.
     OtherStore,
+    /// It came through a layer whose effects are in a transaction, and has no lease.
+    NotLeased,
     /// The transaction is taken, or over.
     Unavailable(TransactionUnavailable),
 }
@@ -24,6 +27,7 @@ impl ExtractorRejection {
         match self {
             Self::NotProtected => "not-protected",
             Self::OtherStore => "other-store",
+            Self::NotLeased => "not-leased",
             Self::Unavailable(_) => "transaction-unavailable",
         }
     }
@@ -38,7 +42,11 @@ impl fmt::Display for ExtractorRejection {
             ),
             Self::OtherStore => f.write_str(
                 "the idempotency layer on this route has a store with transactions of another \
-                 type than the handler extracts",
+                 type than the handler extracts, or with leases",
+            ),
+            Self::NotLeased => f.write_str(
+                "the idempotency layer on this route is transactional: its handlers have a \
+                 transaction and no lease",
             ),
             Self::Unavailable(unavailable) => unavailable.fmt(f),
         }
@@ -49,19 +57,7 @@ impl std::error::Error for ExtractorRejection {}
 
 impl IntoResponse for ExtractorRejection {
     fn into_response(self) -> Response {
-        // Each text is ours, without quotes or control characters: it is JSON as it is.
-        let body = format!(
-            concat!(
-                r#"{{"type":"about:blank","title":"Internal Server Error","status":500,"#,
-                r#""detail":"{detail}","code":"{code}"}}"#,
-            ),
-            detail = self,
-            code = self.code(),
-        );
-        let mut response = Response::new(Body::from(body));
-        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-        let json = HeaderValue::from_static("application/problem+json");
-        response.headers_mut().insert(header::CONTENT_TYPE, json);
-        response
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        details(status, self.code(), &self.to_string())
     }
 }

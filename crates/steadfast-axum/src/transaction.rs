@@ -1,7 +1,7 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-use axum_core::extract::FromRequestParts;
+use axum_core::extract::{FromRequestParts, OptionalFromRequestParts};
 use http::request::Parts;
 use steadfast_idempotency::server::{self, Operation, TransactionSlot};
 
@@ -31,6 +31,27 @@ where
                 Err(ExtractorRejection::OtherStore)
             }
             None => Err(ExtractorRejection::NotProtected),
+        }
+    }
+}
+
+/// `None` where no layer protects the request, or where an optional key was not sent. A transaction
+/// that should be there and is not rejects, as it does without `Option`.
+impl<Tx, S> OptionalFromRequestParts<S> for Transaction<Tx>
+where
+    Tx: Send + 'static,
+    S: Sync,
+{
+    type Rejection = ExtractorRejection;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        state: &S,
+    ) -> Result<Option<Self>, Self::Rejection> {
+        match <Self as FromRequestParts<S>>::from_request_parts(parts, state).await {
+            Ok(transaction) => Ok(Some(transaction)),
+            Err(ExtractorRejection::NotProtected) => Ok(None),
+            Err(rejection) => Err(rejection),
         }
     }
 }

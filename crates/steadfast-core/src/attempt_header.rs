@@ -1,9 +1,10 @@
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::{Attempt, grpc};
+use crate::{OwnerMark, grpc};
 
 /// `steadfast-attempt`: `n/max`, which attempt of its call a request is, from 1, and how many the
-/// call may make at most. Its writer repeats the call, so that nobody further on has to.
+/// call may make at most. Its writer repeats the call, so that nobody further on has to, or no more
+/// than it leaves: see [`OwnerMark`].
 pub const STEADFAST_ATTEMPT: HeaderName = HeaderName::from_static("steadfast-attempt");
 
 /// A header that tells which attempt of its call a request is.
@@ -39,7 +40,7 @@ impl AttemptHeader {
     /// that can be read.
     pub fn read(self, headers: &HeaderMap) -> Option<u32> {
         let number = match self {
-            Self::Steadfast => OwnerMark::default().read(headers)?.number,
+            Self::Steadfast => OwnerMark::default().read(headers)?.attempt().number,
             Self::Envoy => text(headers, "x-envoy-attempt-count")?
                 .trim()
                 .parse()
@@ -49,80 +50,6 @@ impl AttemptHeader {
         };
         (number > 0).then_some(number)
     }
-}
-
-/// The header by which the owner of a call's repeats says so to the next hop: `n/max`.
-///
-/// It is written only where the call can be repeated, and believed only as configured; who
-/// believes it leaves the repeats to its writer, so that loops at several hops do not multiply.
-///
-/// ```
-/// use http::{HeaderMap, HeaderValue};
-/// use steadfast_core::{Attempt, OwnerMark};
-///
-/// let mark = OwnerMark::default();
-/// assert_eq!(mark.name(), "steadfast-attempt");
-/// let mut headers = HeaderMap::new();
-/// mark.write(&mut headers, Attempt { number: 1, max: 3 });
-/// assert_eq!(headers["steadfast-attempt"], "1/3");
-/// assert_eq!(mark.read(&headers), Some(Attempt { number: 1, max: 3 }));
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct OwnerMark(HeaderName);
-
-impl Default for OwnerMark {
-    fn default() -> Self {
-        Self(STEADFAST_ATTEMPT)
-    }
-}
-
-impl OwnerMark {
-    /// A mark in this header.
-    pub const fn new(name: HeaderName) -> Self {
-        Self(name)
-    }
-
-    /// The header's name.
-    pub const fn name(&self) -> &HeaderName {
-        &self.0
-    }
-
-    /// What the mark says; `None` where there is none, where there are several, and for anything
-    /// but `n/max` with 1 ≤ n ≤ max.
-    pub fn read(&self, headers: &HeaderMap) -> Option<Attempt> {
-        let mut lines = headers.get_all(&self.0).iter();
-        let (line, None) = (lines.next()?, lines.next()) else {
-            return None;
-        };
-        let (number, max) = line.to_str().ok()?.split_once('/')?;
-        let attempt = Attempt {
-            number: digits(number)?,
-            max: digits(max)?,
-        };
-        (1..=attempt.max)
-            .contains(&attempt.number)
-            .then_some(attempt)
-    }
-
-    /// Puts the mark in the place of whatever stood there.
-    pub fn write(&self, headers: &mut HeaderMap, Attempt { number, max }: Attempt) {
-        let text = format!("{number}/{max}");
-        // Digits and a slash are always a header's value.
-        if let Ok(value) = HeaderValue::try_from(text) {
-            headers.insert(&self.0, value);
-        }
-    }
-
-    /// Takes every mark away: somebody else's says nothing about this call.
-    pub fn remove(&self, headers: &mut HeaderMap) {
-        headers.remove(&self.0);
-    }
-}
-
-/// Unlike `parse`, without a sign.
-fn digits(text: &str) -> Option<u32> {
-    let all = text.bytes().all(|byte| byte.is_ascii_digit());
-    all.then(|| text.parse().ok())?
 }
 
 fn text(headers: &HeaderMap, name: impl http::header::AsHeaderName) -> Option<&str> {
@@ -154,6 +81,12 @@ mod tests {
         for (header, name, value, number) in [
             (Steadfast, "steadfast-attempt", "2/3", Some(2)),
             (Steadfast, "steadfast-attempt", "3/3", Some(3)),
+            (
+                Steadfast,
+                "steadfast-attempt",
+                "3/4;left=2;share=50",
+                Some(3),
+            ),
             (Steadfast, "steadfast-attempt", "4/3", None),
             (Steadfast, "steadfast-attempt", "0/3", None),
             (Steadfast, "steadfast-attempt", "+1/3", None),

@@ -26,9 +26,33 @@ pub use throttle::{DEFAULT_MAX_TOKENS, DEFAULT_TOKEN_RATIO, InvalidThrottle, Thr
 /// A value is a handle: clones share one budget, so several stacks can be given the same.
 /// `now` comes from the caller's clock. Of a reservation it is the present, and may go back a
 /// little between threads; of a call and its outcomes it is when the call began.
+///
+/// The compiler says of anything else "`&str` is not a retry budget", and which there are:
+///
+/// ```compile_fail
+/// fn cap(_: impl steadfast_core::Budget) {}
+/// cap("ten percent");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a retry budget",
+    label = "not a `Budget`",
+    note = "budgets are `RatioBudget` (the default), `ThrottleBudget`, `ConcurrencyBudget`, \
+            `RefundBudget` and `RateBudget` of `steadfast_core::budget`; one of your own is also \
+            `Debug`, `Send`, `Sync` and `'static`"
+)]
 pub trait Budget: fmt::Debug + Send + Sync + 'static {
     /// A call's first attempt goes out.
     fn on_call(&self, now: Instant);
+
+    /// A call went out and its first attempt brought the answer that was wanted, all before
+    /// anybody had to wait for it, or to know the time: told instead of [`on_call`](Self::on_call)
+    /// and [`on_outcome`](Self::on_outcome). By default it reads the clock and tells these; a
+    /// budget that can do without the time saves the reading.
+    fn on_success_at_once(&self, clock: &dyn Fn() -> Instant) {
+        let now = clock();
+        self.on_call(now);
+        self.on_outcome(Sending::First, Ending::Success, now);
+    }
 
     /// An attempt ended. Told exactly once for each attempt that went out.
     fn on_outcome(&self, sending: Sending, ending: Ending, now: Instant);
@@ -41,6 +65,10 @@ pub trait Budget: fmt::Debug + Send + Sync + 'static {
 impl Budget for Arc<dyn Budget> {
     fn on_call(&self, now: Instant) {
         (**self).on_call(now);
+    }
+
+    fn on_success_at_once(&self, clock: &dyn Fn() -> Instant) {
+        (**self).on_success_at_once(clock);
     }
 
     fn on_outcome(&self, sending: Sending, ending: Ending, now: Instant) {
@@ -56,8 +84,10 @@ impl Budget for Arc<dyn Budget> {
 /// but the reserve for a normal one, half of that for one that may be shed.
 pub(crate) fn open_to(criticality: Criticality, limit: u64, reserve: Ratio) -> u64 {
     // Rounded down: a reserve takes nothing from a limit that is too small to share.
-    let reserved =
-        u128::from(limit) * u128::from(reserve.min(Ratio::ONE).as_millionths()) / 1_000_000;
+    let reserved = match reserve {
+        Ratio::ZERO => 0,
+        _ => u128::from(limit) * u128::from(reserve.min(Ratio::ONE).as_millionths()) / 1_000_000,
+    };
     let normal = limit - reserved as u64;
     match criticality {
         Criticality::Critical => limit,
@@ -99,16 +129,32 @@ pub struct Ask {
     pub throttled: bool,
     /// How much the call matters.
     pub criticality: Criticality,
+    /// How much of the budget is there for this retry: all of it, unless the rest is left to
+    /// another hop. A budget that does not look at it is not shared.
+    pub share: Ratio,
 }
 
 impl Ask {
-    /// For a retry of normal criticality after a transient fault.
+    /// For a retry of normal criticality after a transient fault, of an undivided budget.
     pub const fn new(now: Instant) -> Self {
         Self {
             now,
             throttled: false,
             criticality: Criticality::Normal,
+            share: Ratio::ONE,
         }
+    }
+
+    /// What of a limit is there for it, rounded up: a quiet client keeps its one retry.
+    pub(crate) fn share_of(&self, limit: u64) -> u64 {
+        self.share.min(Ratio::ONE).ceil_of(limit)
+    }
+
+    /// What costs so much of the whole, of a share: rounded up, and nothing where there is none.
+    pub(crate) fn cost_of(&self, cost: u64) -> Option<u64> {
+        let share = u64::from(self.share.min(Ratio::ONE).as_millionths());
+        let dearer = cost.checked_mul(Ratio::ONE.as_millionths().into())?;
+        (share > 0).then(|| dearer.div_ceil(share))
     }
 }
 
@@ -211,6 +257,42 @@ mod tests {
             assert!(spent < 1_000_000, "the budget has no bound");
         }
         spent
+    }
+
+    /// What one telling says is what two say.
+    #[test]
+    fn a_success_at_once_is_a_call_and_its_success() {
+        let now = Instant::now();
+        let make: [fn() -> Arc<dyn Budget>; 5] = [
+            || Arc::new(RatioBudget::new(Ratio::ONE)),
+            || Arc::new(ThrottleBudget::try_new(1000, Ratio::ONE).unwrap()),
+            || Arc::new(ConcurrencyBudget::new(Ratio::ONE, 3)),
+            || Arc::new(RefundBudget::new(100)),
+            || Arc::new(RateBudget::new(7, std::time::Duration::from_secs(1))),
+        ];
+        for make in make {
+            let (one, two) = (make(), make());
+            // As many as there are, held so that none returns.
+            let reserve = |budget: &Arc<dyn Budget>| {
+                let permits = (0..2_000).map_while(|_| budget.reserve(Ask::new(now)));
+                let mut permits: Vec<_> = permits.collect();
+                permits.iter_mut().for_each(Permit::sent);
+                permits.len()
+            };
+            for budget in [&one, &two] {
+                (0..600).for_each(|_| {
+                    budget.on_call(now);
+                    budget.on_outcome(Sending::First, Ending::Failure, now);
+                });
+                reserve(budget);
+            }
+            for _ in 0..300 {
+                one.on_success_at_once(&|| now);
+                two.on_call(now);
+                two.on_outcome(Sending::First, Ending::Success, now);
+            }
+            assert_eq!(reserve(&one), reserve(&two), "{one:?}");
+        }
     }
 
     #[test]

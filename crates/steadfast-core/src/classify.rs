@@ -9,6 +9,21 @@ use crate::{Delivery, Failure, Hint, Outcome, Rejected, RouteRule, Verdict};
 ///
 /// Both methods have defaults, so that an adapter overrides the half it knows: the errors of its
 /// transport, say. Implementations decide by type and status, never by text.
+///
+/// The compiler says of anything else "`..` does not say what answers and errors mean", and which
+/// classifiers there are:
+///
+/// ```compile_fail
+/// fn judge(_: impl steadfast_core::Classify) {}
+/// judge(|_: &str| true);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say what answers and errors mean",
+    label = "not a `Classify`",
+    note = "use the classifier of your transport: `HyperClassify`, `ReqwestClassify`, or \
+            `DefaultClassify` where there is none; one of your own is `Send`, `Sync` and \
+            `'static`, and overrides `error` or `answer`"
+)]
 pub trait Classify: Send + Sync + 'static {
     /// What an answer means. Default: the table of [`Answer::verdict`].
     fn answer(&self, answer: &Answer<'_>) -> Verdict {

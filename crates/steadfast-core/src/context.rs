@@ -7,7 +7,8 @@ use std::task::{Context, Poll};
 use http::Extensions;
 use pin_project_lite::pin_project;
 
-use crate::{Attempt, Deadline};
+use crate::order::apart;
+use crate::{Attempt, Deadline, Owner};
 
 thread_local! {
     static CURRENT: RefCell<CallContext> = const { RefCell::new(CallContext::EMPTY) };
@@ -40,7 +41,7 @@ thread_local! {
 pub struct CallContext {
     deadline: Deadline,
     attempt: Option<Attempt>,
-    owner: Option<Attempt>,
+    owner: Option<Owner>,
     criticality: Criticality,
     operation: Option<Arc<str>>,
 }
@@ -107,19 +108,26 @@ impl CallContext {
         CURRENT.with_borrow(|context| (context.deadline, context.criticality))
     }
 
+    /// That, and who repeats the served call, in one look.
+    #[inline]
+    pub fn current_terms() -> (Deadline, Criticality, Option<Owner>) {
+        CURRENT.with_borrow(|context| (context.deadline, context.criticality, context.owner))
+    }
+
     /// The place that a loop further up, which repeats the served call, gave the request in force
     /// on this thread; without copying the rest.
     #[inline]
-    pub fn current_owner() -> Option<Attempt> {
+    pub fn current_owner() -> Option<Owner> {
         CURRENT.with_borrow(|context| context.owner)
     }
 
     /// Does `work`, which waits for nothing, in this context: for what happens beside a future,
-    /// such as a service's `call` or a poll of a body.
+    /// such as a service's `call` or a poll of a body. What it calls is a call of its own, with an
+    /// [order of layers](crate::order) of its own.
     pub fn run<R>(&self, work: impl FnOnce() -> R) -> R {
         let mut context = self.clone();
         let _scope = Scope::enter(&mut context);
-        work()
+        apart(work)
     }
 
     /// Sets when the served request must be answered.
@@ -137,10 +145,10 @@ impl CallContext {
     }
 
     /// Says that a loop further up repeats the served call, of which this is that attempt: retry
-    /// layers below leave the repeats to it.
+    /// layers below leave the repeats to it, or make no more than it leaves.
     #[must_use]
-    pub const fn with_owner(mut self, attempt: Attempt) -> Self {
-        self.owner = Some(attempt);
+    pub fn with_owner(mut self, owner: impl Into<Owner>) -> Self {
+        self.owner = Some(owner.into());
         self
     }
 
@@ -168,8 +176,9 @@ impl CallContext {
         self.attempt
     }
 
-    /// The place that a loop further up, which repeats the served call, gave this request.
-    pub const fn owner(&self) -> Option<Attempt> {
+    /// The place that a loop further up, which repeats the served call, gave this request, and what
+    /// it leaves to others.
+    pub const fn owner(&self) -> Option<Owner> {
         self.owner
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{Deadline, Delivery, Hint, Reason, Safety, Verdict};
+use crate::{Deadline, Delivery, Hint, Jitter, Reason, Safety, Verdict};
 
 mod terms;
 
@@ -204,7 +204,11 @@ fn backoff(terms: &Terms, situation: &Situation, draw: impl FnOnce() -> f64) -> 
         throttled,
         ..
     } = *situation;
-    terms.backoff.wait(retries, last_wait, throttled, draw())
+    let drawn = match terms.backoff.jitter() {
+        Jitter::None => 0.0,
+        _ => draw(),
+    };
+    terms.backoff.wait(retries, last_wait, throttled, drawn)
 }
 
 /// A protocol refusal is repeated once at once, unless the caller wants one attempt only.

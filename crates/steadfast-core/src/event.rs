@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::{HeaderName, Method, StatusCode};
 
-use crate::{Hint, Report, Safety, Verdict};
+use crate::{Hint, Misordered, Report, Safety, Verdict};
 
 mod admission;
 
@@ -15,6 +15,24 @@ pub use admission::{AdmissionRefused, CircuitChanged, CircuitState, CooldownBega
 ///
 /// Called in the middle of a call, so it must return at once. A closure is an observer; `()` is
 /// one that looks away.
+///
+/// The compiler says of anything else "`Rc<..>` does not observe events", and why:
+///
+/// ```compile_fail
+/// use std::rc::Rc;
+/// use steadfast_core::{Event, Observe};
+///
+/// fn tell(_: impl Observe) {}
+/// // Not `Send`: events come from every thread.
+/// let seen = Rc::new(0);
+/// tell(move |_: &Event<'_>| println!("{seen}"));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not observe events",
+    label = "not an `Observe`",
+    note = "a closure observes when it is `Fn`, `Send`, `Sync` and `'static` and its parameter has a \
+            type: `move |event: &Event<'_>| ..`; shared state belongs behind an `Arc`"
+)]
 pub trait Observe: Send + Sync + 'static {
     /// Looks at one event.
     fn observe(&self, event: &Event<'_>);
@@ -31,6 +49,8 @@ impl Observe for Arc<dyn Observe> {
     }
 }
 
+// Without it a missing bound is told as one of `Fn`, once for each of them.
+#[diagnostic::do_not_recommend]
 impl<F: Fn(&Event<'_>) + Send + Sync + 'static> Observe for F {
     fn observe(&self, event: &Event<'_>) {
         self(event);
@@ -71,6 +91,9 @@ pub enum Event<'a> {
     CooldownBegan(CooldownBegan<'a>),
     /// A fallback's answer took the place of a failure.
     FellBack(FellBack<'a>),
+    /// Two layers of this stack stand the wrong way round: found as a call passes them, and told
+    /// once by each layer value. See [`order`](crate::order) for what is seen, and by whom.
+    LayersMisordered(Misordered),
 }
 
 /// What the events of one call have in common.

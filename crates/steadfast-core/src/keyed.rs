@@ -11,8 +11,10 @@ use crate::DestinationKey;
 use crate::sync::{Mutex, MutexGuard};
 
 pub(crate) mod hash;
+mod in_use;
 mod lru;
 
+use in_use::share;
 use lru::Lru;
 
 /// Keys that are remembered at most: 10,000, more destinations than one process has.
@@ -134,16 +136,6 @@ impl<K, V> Keyed<K, V> {
         self.len() == 0
     }
 
-    /// Looks at every key and its value, idle ones that nobody has come across included, and may
-    /// put another value in its place. The order says nothing, and no key counts as used.
-    ///
-    /// `f` runs under a shard's lock: it must not use this registry, nor drop what might.
-    pub fn for_each(&self, mut f: impl FnMut(&K, &mut V)) {
-        for shard in &self.shards {
-            shard.with(|lru| lru.for_each(&mut f));
-        }
-    }
-
     fn bounds(&self) -> MutexGuard<'_, (NonZeroU32, Duration)> {
         self.bounds.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -193,33 +185,13 @@ impl<K: Hash + Eq, V: Clone> Keyed<K, V> {
         shard.with(|lru| lru.peek(hash, |known| known.borrow() == key, now))
     }
 
-    /// Sets how many keys are remembered at most and the time without use after which one is
-    /// forgotten, of a registry that is in use. Where there are too many now, those that were used
-    /// least recently are forgotten.
-    ///
-    /// The shards stay as many as they were made for the first bound: each has one place at
-    /// least, so that up to 16 keys are remembered where fewer were asked for.
-    pub fn set_bounds(&self, max_keys: NonZeroU32, idle: Duration) {
-        // Held to the end, so that of two threads one sets all shards after the other.
-        let mut bounds = self.bounds();
-        *bounds = (max_keys, idle);
-        let count = self.shards.len() as u32;
-        let mut gone = Vec::new();
-        for (nth, shard) in self.shards.iter().enumerate() {
-            let share = share(max_keys.get(), count, nth as u32);
-            let hash_of = |known: &K| hash::of(known);
-            gone.extend(shard.with(|lru| lru.set_bounds(share, nanos(idle), hash_of)));
-        }
-        drop(bounds);
-        drop(gone);
-    }
-
     fn shard(&self, hash: u64) -> &Shard<K, V> {
         // The lower bits choose the place within a shard, and the uppermost ones its tag there.
         &self.shards[(hash >> 32) as usize & (self.shards.len() - 1)]
     }
 
-    /// [`Self::get_or_insert_with`] for a borrowed form that no `Borrow` can express: it must hash as `K` does.
+    /// [`Self::get_or_insert_with`] for a borrowed form that no `Borrow` can express: it must hash
+    /// as `K` does.
     pub(crate) fn get_or_insert_hashed(
         &self,
         hash: u64,
@@ -251,11 +223,6 @@ impl<K: Hash + Eq, V: Clone> Keyed<K, V> {
         let origin = *self.origin.get_or_init(|| now);
         nanos(now.saturating_duration_since(origin))
     }
-}
-
-/// The places of the `nth` of `count` shards.
-fn share(max: u32, count: u32, nth: u32) -> u32 {
-    (max / count + u32::from(nth < max % count)).max(1)
 }
 
 /// 584 years of them fit.

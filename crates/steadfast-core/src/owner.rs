@@ -43,6 +43,7 @@ pub struct Owned {
 }
 
 impl Drop for Owned {
+    #[inline]
     fn drop(&mut self) {
         OWNED.set(OWNED.get().saturating_sub(1));
     }

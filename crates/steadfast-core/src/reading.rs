@@ -34,6 +34,12 @@ pub fn at_once<R>(now: Instant, work: impl FnOnce() -> R) -> R {
     work()
 }
 
+/// The reading in force on this thread, for whoever can also do without one.
+#[inline]
+pub fn reading() -> Option<Instant> {
+    READING.get()
+}
+
 /// The reading in force on this thread, or else a new one by `clock`.
 pub fn now_or(clock: impl FnOnce() -> Instant) -> Instant {
     READING.get().unwrap_or_else(clock)
@@ -55,6 +61,7 @@ mod tests {
         let seen = || now_or(|| fresh);
         let all = at_once(outer, || (seen(), at_once(inner, seen), seen()));
         assert_eq!(all, (outer, inner, outer));
+        assert_eq!((at_once(outer, reading), reading()), (Some(outer), None));
         let panicked = catch_unwind(|| at_once(outer, || panic!("inside")));
         assert!(panicked.is_err());
         assert_eq!(seen(), fresh);

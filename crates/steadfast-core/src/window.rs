@@ -141,6 +141,9 @@ impl<const N: usize> Window<N> {
 }
 
 /// Counts of the last `N` steps, without a lock.
+///
+/// Of two threads that each count and then look at a total, one at least sees what both have
+/// counted.
 #[derive(Debug)]
 pub struct AtomicWindow<const N: usize>([AtomicU64; N]);
 
@@ -161,14 +164,22 @@ impl<const N: usize> AtomicWindow<N> {
         let counts = self
             .0
             .iter()
-            .map(|slot| Count::unpack(slot.load(Ordering::Relaxed)));
+            .map(|slot| Count::unpack(slot.load(Ordering::SeqCst)));
         counts.map(|count| count.seen_from(step, N as u32)).sum()
     }
 
-    /// Counts one. A thread whose step is older than what it finds in its place counts there.
+    /// Counts one, and answers how many there are in its place then. A thread whose step is older
+    /// than what it finds in its place counts there.
     #[inline]
-    pub fn add(&self, step: u32) {
-        self.change(step, |count| count.one_more(step, N as u32));
+    pub fn add(&self, step: u32) -> u32 {
+        // Nearly always its place is its own, or newer by the time it is counted there. Far below
+        // the most that a count can be, so that all threads together do not pass that.
+        let slot = &self.0[step as usize % N];
+        let seen = Count::unpack(slot.load(Ordering::Relaxed));
+        if seen.step == step && seen.count < u32::MAX / 2 {
+            return Count::unpack(slot.fetch_add(1, Ordering::SeqCst)).count + 1;
+        }
+        self.change(step, |count| count.one_more(step, N as u32))
     }
 
     /// Uncounts one of this step, or of the one that has taken its place.
@@ -179,13 +190,14 @@ impl<const N: usize> AtomicWindow<N> {
         });
     }
 
-    fn change(&self, step: u32, change: impl Fn(Count) -> Count) {
+    fn change(&self, step: u32, change: impl Fn(Count) -> Count) -> u32 {
         let slot = &self.0[step as usize % N];
         let mut seen = slot.load(Ordering::Relaxed);
         loop {
-            let next = change(Count::unpack(seen)).pack();
-            match slot.compare_exchange_weak(seen, next, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return,
+            let next = change(Count::unpack(seen));
+            let packed = next.pack();
+            match slot.compare_exchange_weak(seen, packed, Ordering::SeqCst, Ordering::Relaxed) {
+                Ok(_) => return next.count,
                 Err(other) => seen = other,
             }
         }

@@ -255,3 +255,28 @@ fn a_permit_of_two_budgets_settles_both_once() {
         assert!(held.is_some() && mine.reserve(Ask::new(now)).is_none());
     });
 }
+
+/// The thread that knows the time and the one that does not ask for it count in different steps,
+/// or in one that is just being replaced.
+#[test]
+fn a_call_that_nobody_dated_is_counted_once() {
+    for seconds in [0, 1, 10] {
+        model(move || {
+            let start = Instant::now();
+            let later = start + Duration::from_secs(seconds);
+            let budget = RatioBudget::new(Ratio::ONE);
+            budget.on_call(start);
+            let theirs = budget.clone();
+            let other = thread::spawn(move || theirs.on_call(later));
+            budget.on_success_at_once(&|| later);
+            other.join().unwrap();
+            let held = (0..4).map_while(|_| budget.reserve(Ask::new(later)));
+            let held = held.collect::<Vec<_>>().len();
+            match seconds {
+                // The undated one may count as long gone.
+                10 => assert!((1..=2).contains(&held), "{held}"),
+                _ => assert_eq!(held, 3),
+            }
+        });
+    }
+}

@@ -2,7 +2,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::Request;
-use steadfast_core::{BoxError, CallState, Cut, Deadline, at_once};
+use steadfast_core::order::enter;
+use steadfast_core::{BoxError, CallState, Cut, Deadline, LayerKind, at_once};
+use tokio::time::Instant;
 use tower_service::Service;
 
 use crate::clock;
@@ -57,23 +59,22 @@ where
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
-    #[inline]
+    #[inline(never)]
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let _entered = enter(LayerKind::AttemptTimeout);
         let deadline = due(request.extensions());
         // Without a deadline nothing has to be compared with the clock yet.
         if deadline.instant().is_none() {
             return match share(self.limit, None) {
                 Share::Nothing => ResponseFuture::refused(),
-                Share::Unlimited => ResponseFuture::free(self.inner.call(request)),
-                Share::Of(time, cut) => {
-                    ResponseFuture::limited(self.inner.call(request), None, time, cut)
-                }
+                Share::Unlimited => self.free(request),
+                Share::Of(time, cut) => self.limited(request, None, time, cut),
             };
         }
         let now = clock::now();
         match share(self.limit, deadline.left(now)) {
             Share::Nothing => ResponseFuture::refused(),
-            Share::Unlimited => ResponseFuture::free(at_once(now, || self.inner.call(request))),
+            Share::Unlimited => at_once(now, || self.free(request)),
             Share::Of(time, cut) => {
                 if cut == Cut::AttemptTimeout {
                     let ends = Deadline::after(now, time);
@@ -81,9 +82,34 @@ where
                         state.set_attempt_ends(state.attempt_ends().earliest(ends))
                     });
                 }
-                let attempt = at_once(now, || self.inner.call(request));
-                ResponseFuture::limited(attempt, Some(now.into()), time, cut)
+                at_once(now, || self.limited(request, Some(now.into()), time, cut))
             }
         }
+    }
+}
+
+/// In functions of their own that own nothing besides, so that the inner future, which may be
+/// large, is made where it stays: what has to be dropped on a panic makes the compiler move it.
+impl<S> AttemptTimeout<S> {
+    #[inline(never)]
+    fn free<B>(&mut self, request: Request<B>) -> ResponseFuture<S::Future>
+    where
+        S: Service<Request<B>>,
+    {
+        ResponseFuture::free(self.inner.call(request))
+    }
+
+    #[inline(never)]
+    fn limited<B>(
+        &mut self,
+        request: Request<B>,
+        started: Option<Instant>,
+        time: Duration,
+        cut: Cut,
+    ) -> ResponseFuture<S::Future>
+    where
+        S: Service<Request<B>>,
+    {
+        ResponseFuture::limited(self.inner.call(request), started, time, cut)
     }
 }

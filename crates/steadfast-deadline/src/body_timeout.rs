@@ -1,6 +1,8 @@
 use std::task::{Context, Poll};
 
 use http::{Method, Request, Response};
+use steadfast_core::LayerKind;
+use steadfast_core::order::enter;
 use tower_service::Service;
 
 use crate::due::{due, is_grpc};
@@ -47,13 +49,26 @@ where
         self.inner.poll_ready(cx)
     }
 
-    #[inline]
+    #[inline(never)]
     fn call(&mut self, request: Request<B>) -> Self::Future {
+        let _entered = enter(LayerKind::BodyTimeout);
         let asked = Asked {
             tunnel: *request.method() == Method::CONNECT,
             grpc: is_grpc(request.headers()),
             due: due(request.extensions()),
         };
+        self.send(request, asked)
+    }
+}
+
+impl<S> BodyTimeout<S> {
+    /// In a function of its own that owns nothing besides, so that the inner future, which may be
+    /// large, is made where it stays: what has to be dropped on a panic makes the compiler move it.
+    #[inline(never)]
+    fn send<B>(&mut self, request: Request<B>, asked: Asked) -> BodyTimeoutFuture<S::Future>
+    where
+        S: Service<Request<B>>,
+    {
         BodyTimeoutFuture::new(self.inner.call(request), self.limits, asked)
     }
 }

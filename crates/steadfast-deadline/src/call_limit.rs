@@ -1,8 +1,9 @@
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::Request;
-use steadfast_core::{BoxError, CallState, Deadline, at_once};
+use steadfast_core::order::enter;
+use steadfast_core::{BoxError, CallState, Deadline, LayerKind, at_once};
 use tower_service::Service;
 
 use crate::clock;
@@ -62,30 +63,55 @@ where
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
-    #[inline]
+    #[inline(never)]
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let _entered = enter(LayerKind::CallLimit);
         let own = request.extensions().get::<LimitOverride>();
         let limit = own.map_or(self.limit, |own| own.limit());
         let stated = due(request.extensions());
         if limit >= Deadline::NO_LIMIT && stated == Deadline::NONE {
-            return CallFuture::free(self.inner.call(request));
+            return self.free(request);
         }
         let now = clock::now();
         let deadline = Deadline::after(now, limit).earliest(stated);
         let Some(end) = deadline.instant() else {
-            return CallFuture::free(self.inner.call(request));
+            return self.free(request);
         };
         if end <= now {
             return CallFuture::refused();
         }
         if end - now >= Deadline::NO_LIMIT {
-            return CallFuture::free(self.inner.call(request));
+            return self.free(request);
         }
         CallState::edit(request.extensions_mut(), |state| {
             state.tighten_deadline(deadline);
             state.set_started(now);
         });
-        let call = at_once(now, || self.inner.call(request));
-        CallFuture::limited(call, end, end - now)
+        at_once(now, || self.limited(request, end, end - now))
+    }
+}
+
+/// In functions of their own that hold nothing besides, so that the inner future, which may be
+/// large, is made where it stays: what has to be dropped on a panic makes the compiler move it.
+impl<S> CallLimit<S> {
+    #[inline(never)]
+    fn free<B>(&mut self, request: Request<B>) -> CallFuture<S::Future>
+    where
+        S: Service<Request<B>>,
+    {
+        CallFuture::free(self.inner.call(request))
+    }
+
+    #[inline(never)]
+    fn limited<B>(
+        &mut self,
+        request: Request<B>,
+        end: Instant,
+        time: Duration,
+    ) -> CallFuture<S::Future>
+    where
+        S: Service<Request<B>>,
+    {
+        CallFuture::limited(self.inner.call(request), end, time)
     }
 }

@@ -2,7 +2,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::Request;
-use steadfast_core::{Attempt, BoxError, CallContext, CallState, Deadline};
+use steadfast_core::order::enter;
+use steadfast_core::{Attempt, BoxError, CallContext, CallState, Deadline, LayerKind};
 use tower_service::Service;
 
 use crate::clock;
@@ -102,8 +103,9 @@ where
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
-    #[inline]
+    #[inline(never)]
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let _entered = enter(LayerKind::Propagate);
         match self.tell(&mut request) {
             Ok(()) => PropagateFuture::sent(self.inner.call(request)),
             Err(TooLate) => PropagateFuture::refused(),

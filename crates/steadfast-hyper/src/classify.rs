@@ -31,6 +31,24 @@ const UNSENT: Verdict = Verdict::Transient(Delivery::Unsent);
 const UNKNOWN: Verdict = Verdict::Transient(Delivery::Unknown);
 const INVALID: Verdict = Verdict::Permanent(Delivery::Unsent);
 
+impl HyperClassify {
+    /// What the error of a connector means, for clients that are not hyper-util's: nothing was
+    /// sent, so only whether trying again can help is asked of the causes. Certificates that do
+    /// not hold and addresses that cannot be are permanent.
+    ///
+    /// ```
+    /// use std::io;
+    /// use steadfast_core::{Delivery, Verdict};
+    /// use steadfast_hyper::HyperClassify;
+    ///
+    /// let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
+    /// assert_eq!(HyperClassify::connector(&refused), Verdict::Transient(Delivery::Unsent));
+    /// ```
+    pub fn connector(error: &(dyn Error + 'static)) -> Verdict {
+        of_connect(error)
+    }
+}
+
 impl Classify for HyperClassify {
     fn error(&self, error: &(dyn Error + 'static)) -> Verdict {
         for cause in chain(error) {

@@ -27,6 +27,7 @@ use crate::server::TxStore;
 mod commits;
 mod cuts;
 mod ended;
+pub mod leases;
 mod owners;
 mod promise;
 mod records;

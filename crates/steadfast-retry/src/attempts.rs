@@ -2,9 +2,12 @@ use std::time::{Duration, Instant};
 
 use steadfast_core::budget::{Ending, Permit, Sending};
 use steadfast_core::decide::Terms;
-use steadfast_core::{Budget, Deadline, Delivery, Draws, Outcome, Reason, Report, Safety, Verdict};
+use steadfast_core::grpc::RetryableCodes;
+use steadfast_core::{
+    Budget, Deadline, Delivery, Draws, Outcome, Owner, Reason, Report, Safety, Verdict,
+};
 
-use crate::{RetryConfig, clock};
+use crate::{Commit, RetryConfig, clock};
 
 mod next;
 mod opening;
@@ -26,6 +29,10 @@ pub(crate) struct Attempts<C: AsRef<RetryConfig>> {
     went_out: bool,
     /// Whether an attempt is on its way, of which the budget has yet to be told.
     in_flight: bool,
+    /// Whether the budget has been told that one goes out.
+    told: bool,
+    /// Whether the call's start is the present: its first attempt was over at once.
+    starts_now: bool,
     /// From the first failure on.
     history: Option<Box<History>>,
 }
@@ -62,11 +69,13 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
             counted: false,
             went_out: false,
             in_flight: false,
+            told: false,
+            starts_now: false,
             history: None,
         }
     }
 
-    /// Of a call whose first attempt has just gone out, the budget knowing of it.
+    /// Of a call whose first attempt has just gone out, of which nobody was told yet.
     #[inline(always)]
     pub(crate) fn sent(config: C, opening: Opening) -> Self {
         Self {
@@ -76,6 +85,8 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
             counted: true,
             went_out: false,
             in_flight: true,
+            told: false,
+            starts_now: false,
             history: None,
         }
     }
@@ -111,13 +122,30 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
         self.terms().max_attempts.get()
     }
 
+    /// Which gRPC codes a repeat may cure.
+    pub(crate) fn retryable_codes(&self) -> RetryableCodes {
+        self.opening.retryable_codes(self.config())
+    }
+
+    /// When an answer counts as the caller's.
+    #[inline]
+    pub(crate) fn commit(&self) -> Commit {
+        self.opening.commit(self.config())
+    }
+
+    /// What the next hop is told of this attempt.
+    pub(crate) fn told(&self, owns: bool, number: u32) -> Option<Owner> {
+        self.opening.told(self.config(), owns, number)
+    }
+
     /// Whether an earlier attempt may have taken effect.
     pub(crate) fn unknown_before(&self) -> bool {
         self.history.as_ref().is_some_and(|history| history.unknown)
     }
 
     pub(crate) fn elapsed(&self, now: Instant) -> Duration {
-        now.saturating_duration_since(self.opening.started)
+        let since = |started| now.saturating_duration_since(started);
+        self.opening.started.map_or(Duration::ZERO, since)
     }
 
     /// Whether any outcome could lead to another attempt of a call that is so safe.
@@ -154,9 +182,46 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
         self.counted = counted;
         self.made += u32::from(counted);
         self.in_flight = true;
-        if !self.went_out {
-            self.budget().on_call(self.opening.started);
+        self.told = self.went_out;
+        self.begin();
+    }
+
+    /// The attempt on its way is not over at once, so that time begins to count, and the budget
+    /// hears of the call.
+    #[inline]
+    pub(crate) fn begin(&mut self) {
+        if !self.told {
+            self.told = true;
+            self.opening.on_call(self.config.as_ref());
         }
+    }
+
+    /// The same, for an attempt that has been polled; `over` says whether it has ended.
+    #[inline]
+    pub(crate) fn on_polled(&mut self, over: bool) {
+        if !self.told {
+            self.starts_now = over && self.opening.started.is_none();
+            self.begin();
+        }
+    }
+
+    /// The present.
+    pub(crate) fn now(&mut self) -> Instant {
+        match std::mem::take(&mut self.starts_now) {
+            true => self.opening.start(),
+            false => clock::now(),
+        }
+    }
+
+    /// The first attempt brought what was wanted, and nobody had to wait for it.
+    #[inline]
+    pub(crate) fn succeed_at_once(&mut self) {
+        if self.told || self.opening.is_repeat() {
+            return self.on_verdict(Verdict::Success);
+        }
+        self.in_flight = false;
+        self.went_out = true;
+        self.opening.on_success_at_once(self.config.as_ref());
     }
 
     /// How the attempt on its way ended; the budget is told once for each attempt.
@@ -165,14 +230,15 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
         if !std::mem::take(&mut self.in_flight) {
             return;
         }
-        let sending = if self.went_out {
+        self.begin();
+        let started = self.opening.start();
+        let sending = if self.went_out || self.opening.is_repeat() {
             Sending::Retry
         } else {
             Sending::First
         };
         self.went_out |= ending != Ending::NotSent;
-        self.budget()
-            .on_outcome(sending, ending, self.opening.started);
+        self.budget().on_outcome(sending, ending, started);
         if ending == Ending::NotSent {
             // Not spent: it waits for what is decided.
             return;
@@ -196,8 +262,13 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
             Verdict::Rejected(_) => Ending::NotSent,
         });
         if let Verdict::Rejected(_) = verdict {
-            // A refusal of ours is no attempt: nothing was sent.
-            self.made -= u32::from(self.counted);
+            // A refusal of ours is no attempt, nor the repeat of one: nothing was sent.
+            match (self.counted, &mut self.history) {
+                (false, Some(history)) => {
+                    history.refusals_repeated = history.refusals_repeated.saturating_sub(1)
+                }
+                (counted, _) => self.made -= u32::from(counted),
+            }
         }
     }
 
@@ -213,7 +284,10 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
 
 /// Whoever drops a call that is under way says nothing about the peer.
 impl<C: AsRef<RetryConfig>> Drop for Attempts<C> {
+    #[inline]
     fn drop(&mut self) {
-        self.settle(Ending::Neither);
+        if self.in_flight {
+            self.settle(Ending::Neither);
+        }
     }
 }

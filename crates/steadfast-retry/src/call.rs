@@ -5,7 +5,7 @@ use http::{Extensions, request};
 use steadfast_core::budget::{Ending, Permit};
 use steadfast_core::decide::{BodyState, Next};
 use steadfast_core::{
-    Attempt, AttemptResult, CallKey, CallState, Deadline, Delivery, Ended, Event, Reason,
+    Attempt, AttemptResult, CallKey, CallState, Deadline, Delivery, Ended, Event, Reason, Report,
     RouteRule, Safety, Verdict,
 };
 
@@ -119,11 +119,10 @@ impl<C: AsRef<RetryConfig>> Call<C> {
         let mut head = self.template.as_ref()?.head();
         let number = self.attempts.made() + u32::from(counted);
         if let Some(mark) = &self.config().owner_mark {
-            let max = self.attempts.max();
-            match self.owns {
-                // The repeat of a protocol refusal is no attempt of its own.
-                true => mark.write(&mut head.headers, Attempt { number, max }),
-                false => mark.remove(&mut head.headers),
+            // The repeat of a protocol refusal is no attempt of its own.
+            match self.attempts.told(self.owns, number) {
+                Some(owner) => mark.write(&mut head.headers, owner),
+                None => mark.remove(&mut head.headers),
             }
         }
         self.mark(&mut head.extensions, number);
@@ -144,16 +143,32 @@ impl<C: AsRef<RetryConfig>> Call<C> {
     /// False where it is not this one.
     #[inline]
     pub(crate) fn succeeds_at_once(&mut self, head: Head<'_>) -> bool {
-        let config = self.config();
-        let common = self.attempts.made() <= 1
-            && config.observer.is_none()
-            && !matches!(config.commit, Commit::WholeBody { .. })
-            && self.is_plain_success(head);
+        let common = self.attempts.made() <= 1 && self.is_told_to_nobody(head);
         if common {
-            self.attempts.on_verdict(Verdict::Success);
+            self.attempts.succeed_at_once();
             self.ended = true;
         }
         common
+    }
+
+    /// The same for a later attempt: how the call went.
+    #[inline]
+    pub(crate) fn succeeds(&mut self, head: Head<'_>) -> Option<Report> {
+        if !self.is_told_to_nobody(head) {
+            return None;
+        }
+        self.attempts.on_verdict(Verdict::Success);
+        self.ended = true;
+        let now = self.attempts.now();
+        Some(self.attempts.end(Verdict::Success, None, now).report)
+    }
+
+    #[inline]
+    fn is_told_to_nobody(&self, head: Head<'_>) -> bool {
+        let config = self.config();
+        config.observer.is_none()
+            && !matches!(self.attempts.commit(), Commit::WholeBody { .. })
+            && self.is_plain_success(head)
     }
 
     /// An attempt ended: what follows.
@@ -165,16 +180,19 @@ impl<C: AsRef<RetryConfig>> Call<C> {
     ) -> Step {
         let verdict = brought.verdict;
         self.attempts.on_verdict(verdict);
-        let now = clock::now();
-        let body = if verdict.is_success() {
-            BodyState::Committed
-        } else {
-            body()
+        let now = self.attempts.now();
+        if verdict.is_success() {
+            self.tell_attempt(brought, result, None, now);
+            return Step::End(self.end_at(verdict, None, now));
+        }
+        let safety = self.safety();
+        let key_lives_until = match safety {
+            Safety::Keyed => self.key_lives_until(),
+            _ => Deadline::NONE,
         };
-        let (safety, key_lives_until) = (self.safety(), self.key_lives_until());
         let decided = self
             .attempts
-            .decide(brought, safety, body, key_lives_until, now);
+            .decide(brought, safety, body(), key_lives_until, now);
         self.tell_attempt(
             brought,
             result,
@@ -204,10 +222,11 @@ impl<C: AsRef<RetryConfig>> Call<C> {
 
     /// Whether the peer may have forgotten the call's key by now.
     pub(crate) fn key_is_expired(&self) -> bool {
+        if self.safety() != Safety::Keyed {
+            return false;
+        }
         let lives_until = self.key_lives_until();
-        self.safety() == Safety::Keyed
-            && lives_until != Deadline::NONE
-            && lives_until.is_expired(clock::now())
+        lives_until != Deadline::NONE && lives_until.is_expired(clock::now())
     }
 
     /// The call ends because it took so long to get ready that the key has died.

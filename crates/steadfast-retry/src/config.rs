@@ -6,17 +6,19 @@ use std::time::Duration;
 use steadfast_core::budget::{BudgetFor, RatioBudget};
 use steadfast_core::decide::{Admission, HintRule, Strictness, Terms};
 use steadfast_core::grpc::RetryableCodes;
+use steadfast_core::order::ToldOnce;
 use steadfast_core::{
-    Backoff, Budget, CallContext, Classify, DefaultClassify, Hints, Observe, OwnerMark, Random,
+    Allowance, Backoff, Budget, Classify, DefaultClassify, Hints, Observe, OwnerMark, Random,
     RouteRule,
 };
 
 use crate::{Commit, UpstreamOwner};
 
 mod getters;
+mod owner;
 
 /// From a call's start to its answer's head, waits included, where no deadline is shorter: 30 s,
-/// the usual patience of a gateway in front.
+/// the usual patience of a gateway in front. A call starts when its future is first polled.
 pub const DEFAULT_TOTAL_LIMIT: Duration = Duration::from_secs(30);
 /// Bytes of a request body that are kept for later attempts: 64 KiB, as in Linkerd.
 pub const DEFAULT_REPLAY_LIMIT: usize = 64 * 1024;
@@ -60,8 +62,10 @@ pub struct RetryConfig {
     pub(crate) retryable_codes: RetryableCodes,
     pub(crate) commit: Commit,
     pub(crate) owner_mark: Option<OwnerMark>,
+    pub(crate) next_hop: Option<Allowance>,
     pub(crate) upstream: UpstreamOwner,
     pub(crate) observer: Option<Arc<dyn Observe>>,
+    pub(crate) misordered: ToldOnce,
     pub(crate) random: Random,
 }
 
@@ -81,26 +85,24 @@ impl Default for RetryConfig {
             retryable_codes: RetryableCodes::default(),
             commit: Commit::default(),
             owner_mark: None,
+            next_hop: None,
             upstream: UpstreamOwner::default(),
             observer: None,
+            misordered: ToldOnce::new(),
             random: Random::new(),
         }
     }
 }
 
 impl RetryConfig {
-    /// Whether a loop at a hop before this one repeats what is served here.
-    pub(crate) fn is_owned_upstream(&self) -> bool {
-        self.upstream == UpstreamOwner::PassThrough && CallContext::current_owner().is_some()
-    }
-
     /// Whether it says the same of every request.
     #[inline]
     pub(crate) fn is_same_for_all(&self) -> bool {
-        self.rules.is_empty() && self.budget_for.is_none()
+        self.rules.is_empty() && self.budget_for.is_none() && self.next_hop.is_none()
     }
 
-    /// The defaults, with a budget and randomness of their own.
+    /// The defaults, with a budget and randomness of their own. Clones share both, so that several
+    /// layers can be made over one budget.
     pub fn new() -> Self {
         Self::default()
     }
@@ -179,8 +181,8 @@ impl RetryConfig {
         self
     }
 
-    /// Sets the time from a call's start to its answer's head, waits included. The deadline of
-    /// the call, if that is earlier, rules. Default: [`DEFAULT_TOTAL_LIMIT`]; `Duration::MAX` is
+    /// Sets the time from a call's start, which is when its future is first polled, to its answer's
+    /// head, waits included. The deadline of the call, if that is earlier, rules. Default: [`DEFAULT_TOTAL_LIMIT`]; `Duration::MAX` is
     /// no limit.
     #[must_use]
     pub fn with_total_limit(mut self, limit: Duration) -> Self {
@@ -243,24 +245,6 @@ impl RetryConfig {
     #[must_use]
     pub fn with_observer(mut self, observer: impl Observe) -> Self {
         self.observer = Some(Arc::new(observer));
-        self
-    }
-
-    /// Tells the next hop with each attempt that this layer repeats the call, where it can: the
-    /// hop's own retry layers leave the repeats to it if it believes the mark. A mark that the
-    /// request came with is taken away where this layer cannot repeat it. Default: nobody is
-    /// told, since a stranger has no use for it.
-    #[must_use]
-    pub fn with_owner_mark(mut self, mark: OwnerMark) -> Self {
-        self.owner_mark = Some(mark);
-        self
-    }
-
-    /// Sets what to do for a request that is served here and whose caller's loop repeats it.
-    /// Default: [`UpstreamOwner::PassThrough`].
-    #[must_use]
-    pub fn with_upstream_owner(mut self, rule: UpstreamOwner) -> Self {
-        self.upstream = rule;
         self
     }
 

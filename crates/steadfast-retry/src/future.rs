@@ -7,7 +7,8 @@ use http::{Request, Response, request};
 use http_body::Body;
 use pin_project_lite::pin_project;
 use steadfast_core::budget::Permit;
-use steadfast_core::{BoxError, own};
+use steadfast_core::order::enter;
+use steadfast_core::{BoxError, LayerKind, own};
 use tokio::time::Sleep;
 use tower_service::Service;
 
@@ -67,7 +68,7 @@ pin_project! {
     }
 }
 
-/// Changes of state in one poll, three an attempt, before the task yields.
+/// Changes of state in one poll, one to three an attempt, before the task yields.
 pub(crate) const MAX_TURNS: usize = 96;
 
 /// What the next attempt needs; dropped unsent, the permit gives its cost back.
@@ -91,7 +92,7 @@ where
     pub(crate) fn begin(readied: &mut S, shared: &Shared<S>, request: Request<B>) -> Self {
         let config = shared.as_ref();
         let (mut head, body) = request.into_parts();
-        let opening = Opened::begin(config, &head);
+        let mut opening = Opened::begin(config, &head);
         opening.pass_through(config, HeadView::from(&head));
         if opening.is_expired(config) {
             return Self::expired(shared, opening, &head);
@@ -110,9 +111,10 @@ where
         let owns = opening.may_repeat() && replay.as_ref().is_some_and(Replay::is_replayable);
         opening.mark(config, &mut head, owns);
         let owned = owns.then(own);
+        let entered = enter(LayerKind::Retry);
         let attempt = readied.call(Request::from_parts(head, body));
+        entered.tell(config.observer.as_deref(), &config.misordered);
         drop(owned);
-        opening.on_sent(config);
         let shared = shared.clone();
         // Nothing is called while this is put together, so that it is made where it stays.
         Self {
@@ -159,7 +161,10 @@ where
                 *this.replay = None;
                 Poll::Ready(Ok(answer.map(ResponseBody::live)))
             }
-            polled => self.poll_on(Some(polled), cx),
+            polled => {
+                this.call.attempts().on_polled(polled.is_ready());
+                self.poll_on(Some(polled), cx)
+            }
         }
     }
 }

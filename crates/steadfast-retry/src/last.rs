@@ -61,7 +61,11 @@ fn answer<R>(
     head: response::Parts,
     body: ResponseBody<R>,
 ) -> Response<ResponseBody<R>> {
-    let mut response = Response::from_parts(head, body);
+    reported(report, Response::from_parts(head, body))
+}
+
+/// The answer, with what is to be said of the call.
+pub(crate) fn reported<R>(report: Report, mut response: Response<R>) -> Response<R> {
     // The common answer carries nothing more, since an extension costs allocations.
     if report.attempts != 1 || report.reason.is_some() {
         response.extensions_mut().insert(report);

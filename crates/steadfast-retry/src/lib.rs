@@ -17,6 +17,7 @@ mod overrides;
 mod replay;
 mod response_body;
 mod service;
+mod split;
 mod template;
 #[cfg(feature = "tower")]
 pub mod tower_compat;

@@ -12,6 +12,7 @@ use tokio::time::{Sleep, sleep};
 use crate::RetryConfig;
 use crate::attempts::{Attempts, Opening};
 use crate::future::{MAX_TURNS, poll_deadline};
+use crate::upstream::Ownership;
 
 mod ending;
 
@@ -73,8 +74,10 @@ where
     E: Into<BoxError>,
 {
     let config = config.into();
-    let owned = is_owned() || config.is_owned_upstream();
-    let opening = Opening::new(&config, owned, Deadline::NONE, None);
+    // Nothing is left to others: what is called in there is no request that could say so.
+    let ownership = Ownership::of(&config, is_owned());
+    let mut opening = Opening::new(&config, ownership, None, Deadline::NONE, None);
+    opening.start();
     Operation {
         state: State::Ready { next: None },
         timer: None,

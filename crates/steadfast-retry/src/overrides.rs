@@ -3,6 +3,9 @@ use std::time::Duration;
 
 use steadfast_core::Backoff;
 use steadfast_core::decide::{Admission, HintRule, Strictness, Terms};
+use steadfast_core::grpc::RetryableCodes;
+
+use crate::Commit;
 
 /// What one call says otherwise than the layer's config: a single value in the request's
 /// extensions.
@@ -31,6 +34,8 @@ pub struct RetryOverrides {
     strictness: Option<Strictness>,
     admission: Option<Admission>,
     total_limit: Option<Duration>,
+    retryable_codes: Option<RetryableCodes>,
+    commit: Option<Commit>,
 }
 
 impl RetryOverrides {
@@ -44,6 +49,8 @@ impl RetryOverrides {
             strictness: None,
             admission: None,
             total_limit: None,
+            retryable_codes: None,
+            commit: None,
         }
     }
 
@@ -95,6 +102,28 @@ impl RetryOverrides {
     pub const fn with_total_limit(mut self, limit: Duration) -> Self {
         self.total_limit = Some(limit);
         self
+    }
+
+    /// Sets which gRPC codes a repeat of this call may cure.
+    #[must_use]
+    pub const fn with_retryable_codes(mut self, codes: RetryableCodes) -> Self {
+        self.retryable_codes = Some(codes);
+        self
+    }
+
+    /// Sets when an answer to this call counts as the caller's.
+    #[must_use]
+    pub const fn with_commit(mut self, commit: Commit) -> Self {
+        self.commit = Some(commit);
+        self
+    }
+
+    pub(crate) const fn retryable_codes(&self) -> Option<RetryableCodes> {
+        self.retryable_codes
+    }
+
+    pub(crate) const fn commit(&self) -> Option<Commit> {
+        self.commit
     }
 
     pub(crate) fn apply(self, terms: &mut Terms, total_limit: &mut Duration) {

@@ -1,4 +1,5 @@
-//! Our backoff and budgets behind tower's own traits, for users of `tower::retry`.
+//! Our backoff and budgets behind tower's own traits, for users of `tower::retry`; and what
+//! tower's own refusal means, for our layers above it.
 //!
 //! Whoever has a `tower::retry::Policy` of their own keeps it and changes the line that makes its
 //! parts:
@@ -49,6 +50,8 @@
 
 mod backoff;
 mod budget;
+mod classify;
 
 pub use backoff::{BackoffSession, MakeSession};
 pub use budget::TowerBudget;
+pub use classify::TowerClassify;

@@ -10,6 +10,7 @@ mod human;
 
 #[cfg(all(feature = "toml", any(feature = "client", feature = "server")))]
 pub use file_error::PolicyFileError;
+pub mod manual;
 #[cfg(feature = "server")]
 pub mod server;
 
@@ -25,7 +26,13 @@ pub use steadfast_deadline as deadline;
 pub use steadfast_hyper as hyper;
 #[cfg(any(feature = "client", feature = "server"))]
 pub use steadfast_idempotency as idempotency;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "redis")]
+pub use steadfast_idempotency_redis as redis;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use steadfast_idempotency_sqlx as sqlx;
+#[cfg(feature = "reqwest")]
+pub use steadfast_reqwest as reqwest;
 #[cfg(feature = "client")]
 pub use steadfast_retry as retry;
+#[cfg(feature = "tonic")]
+pub use steadfast_tonic as tonic;

@@ -17,7 +17,7 @@
 //!
 //! # What stands where
 //!
-//! Outer to inner: arrivals → context and deadline → the service. What is refused is answered, with
+//! Outer to inner: context and deadline → arrivals → the service. What is refused is answered, with
 //! 503 and 504, or as the caller's protocol says it; errors of the service pass unchanged.
 //!
 //! The idempotency layer is not among them: it needs to know who calls, so it stands inside

@@ -6,6 +6,7 @@ use std::time::Duration;
 use steadfast_core::{AttemptHeader, Observe, Ratio};
 
 use crate::Mode;
+use crate::settings::Acts;
 
 /// The share of retries among arrivals above which they are refused: one in five, twice what
 /// clients with a budget of 10% send at the most.
@@ -38,8 +39,7 @@ pub struct ArrivalsConfig {
     window: Duration,
     minimum: NonZeroU32,
     marks: Vec<AttemptHeader>,
-    pub(super) mode: Mode,
-    pub(super) observer: Option<Arc<dyn Observe>>,
+    pub(super) acts: Acts,
 }
 
 impl Default for ArrivalsConfig {
@@ -49,8 +49,7 @@ impl Default for ArrivalsConfig {
             window: DEFAULT_WINDOW,
             minimum: DEFAULT_MINIMUM,
             marks: AttemptHeader::ALL.into(),
-            mode: Mode::Enforced,
-            observer: None,
+            acts: Acts::new(),
         }
     }
 }
@@ -95,14 +94,14 @@ impl ArrivalsConfig {
     /// Sets whether retries are refused, only told of, or neither. Default: [`Mode::Enforced`].
     #[must_use]
     pub fn with_mode(mut self, mode: Mode) -> Self {
-        self.mode = mode;
+        self.acts.mode = mode;
         self
     }
 
     /// Sets who is told of refusals. Default: nobody.
     #[must_use]
     pub fn with_observer(mut self, observer: impl Observe) -> Self {
-        self.observer = Some(Arc::new(observer));
+        self.acts.observer = Some(Arc::new(observer));
         self
     }
 
@@ -128,7 +127,12 @@ impl ArrivalsConfig {
 
     /// Whether retries are refused or only told.
     pub const fn mode(&self) -> Mode {
-        self.mode
+        self.acts.mode
+    }
+
+    /// Who is told.
+    pub fn observer(&self) -> Option<&dyn Observe> {
+        self.acts.observer()
     }
 }
 
@@ -139,7 +143,7 @@ impl fmt::Debug for ArrivalsConfig {
             .field("window", &self.window)
             .field("minimum", &self.minimum)
             .field("marks", &self.marks)
-            .field("mode", &self.mode)
+            .field("acts", &self.acts)
             .finish_non_exhaustive()
     }
 }

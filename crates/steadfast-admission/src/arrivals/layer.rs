@@ -2,15 +2,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::{HeaderMap, Request, Response};
-use steadfast_core::{AdmissionRefused, Event, Reason};
+use steadfast_core::Reason;
 use tower_layer::Layer;
 use tower_service::Service;
 
 use super::share::Share;
 use super::words::Dialect;
 use super::{ArrivalsBody, ArrivalsConfig, ArrivalsFuture};
-use crate::told::subject;
-use crate::{Mode, clock};
+use crate::clock;
 
 /// Counts arriving retries and refuses those that are too many; see the [module's page](super).
 ///
@@ -80,6 +79,9 @@ impl<S> Layer<S> for ArrivalsLayer {
 
 /// A server's service that refuses retries where they are too many; see the
 /// [module's page](super).
+///
+/// The inner service is one that can be cloned: an instance that was readied for a request which is
+/// refused is dropped, so that what it has reserved is for others.
 #[derive(Clone, Debug)]
 pub struct Arrivals<S> {
     inner: S,
@@ -95,7 +97,7 @@ impl<S> Arrivals<S> {
 
 impl<S, B, R> Service<Request<B>> for Arrivals<S>
 where
-    S: Service<Request<B>, Response = Response<R>>,
+    S: Service<Request<B>, Response = Response<R>> + Clone,
 {
     type Response = Response<ArrivalsBody<R>>;
     type Error = S::Error;
@@ -107,23 +109,28 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let Shared { config, share } = &*self.shared;
-        if config.mode == Mode::Off {
+        if config.acts.is_off() {
             return ArrivalsFuture::serving(self.inner.call(request));
         }
         let retry = is_retry(config, request.headers());
         if share.is_too_much(retry, clock::now()) {
-            let enforced = config.mode == Mode::Enforced;
-            if let Some(observer) = &config.observer {
-                let subject = subject(&request);
-                let mut refused = AdmissionRefused::new(subject, Reason::BudgetExhausted);
-                refused.enforced = enforced;
-                observer.observe(&Event::AdmissionRefused(refused));
-            }
-            if enforced {
+            let reason = Reason::BudgetExhausted;
+            config.acts.tell_refused(&request, reason, None);
+            if config.acts.is_enforced() {
+                self.let_go();
                 return ArrivalsFuture::refused(Dialect::of(request.headers()));
             }
         }
         ArrivalsFuture::serving(self.inner.call(request))
+    }
+}
+
+impl<S: Clone> Arrivals<S> {
+    /// Drops the instance that was readied and will not be called: what it reserved is for others.
+    #[cold]
+    fn let_go(&mut self) {
+        let fresh = self.inner.clone();
+        drop(std::mem::replace(&mut self.inner, fresh));
     }
 }
 

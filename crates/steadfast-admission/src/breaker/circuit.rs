@@ -115,6 +115,11 @@ impl Circuit {
         self.phase.load().kind.state()
     }
 
+    #[cfg(all(test, loom))]
+    pub(super) fn follows(&self, config: &Arc<BreakerConfig>) -> bool {
+        Arc::ptr_eq(&self.phase.load().config, config)
+    }
+
     /// Whether a call may go out. A closed circuit reads no clock and takes no lock.
     #[inline]
     pub(super) fn admit(&self, now: impl Fn() -> Instant) -> Result<Admitted, Refused> {

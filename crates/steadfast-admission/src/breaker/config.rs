@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use steadfast_core::backoff::Jitter;
-use steadfast_core::keyed::{DEFAULT_IDLE, DEFAULT_MAX_KEYS};
 use steadfast_core::{Backoff, Classify, DefaultClassify, Hints, Observe, Random, Ratio};
 
 use super::Window;
 use super::rules::{Rules, SlowCalls};
+use crate::settings::{Acts, Memory};
 use crate::{Mode, Scope};
 
 /// The share of failed calls that opens a circuit: one half, as in resilience4j and Hystrix; a
@@ -42,6 +42,7 @@ pub const DEFAULT_PROBE_LEASE: Duration = Duration::from_secs(30);
 /// assert_eq!(config.failure_rate(), Some(Ratio::percent(50)?));
 /// assert_eq!(config.consecutive_failures(), None);
 /// assert_eq!(config.slow_calls(), None);
+/// assert!(config.hints().is_none());
 /// assert_eq!(config.open().base(), Duration::from_secs(5));
 /// assert_eq!(config.open().cap(), Duration::from_secs(60));
 /// assert_eq!(config.probes().get(), 1);
@@ -53,12 +54,9 @@ pub const DEFAULT_PROBE_LEASE: Duration = Duration::from_secs(30);
 pub struct BreakerConfig {
     pub(super) rules: Rules,
     pub(super) hints: Option<Hints>,
-    pub(super) mode: Mode,
-    pub(super) scope: Scope,
-    pub(super) max_keys: NonZeroU32,
-    pub(super) idle: Duration,
+    pub(super) acts: Acts,
+    pub(super) memory: Memory,
     pub(super) classify: Arc<dyn Classify>,
-    pub(super) observer: Option<Arc<dyn Observe>>,
     pub(super) random: Random,
 }
 
@@ -79,12 +77,9 @@ impl Default for BreakerConfig {
                 probe_lease: DEFAULT_PROBE_LEASE,
             },
             hints: None,
-            mode: Mode::Enforced,
-            scope: Scope::Destination,
-            max_keys: DEFAULT_MAX_KEYS,
-            idle: DEFAULT_IDLE,
+            acts: Acts::new(),
+            memory: Memory::new(),
             classify: Arc::new(DefaultClassify),
-            observer: None,
             random: Random::new(),
         }
     }
@@ -145,7 +140,8 @@ impl BreakerConfig {
     }
 
     /// Keeps a circuit open at least as long as the failed answer that opened it asked for, up to
-    /// the cap of [`Self::with_open`]. Default: not, since a cooldown does that before it opens.
+    /// the cap of [`Self::with_open`]; gRPC's pushback is such a word, from the headers or the
+    /// trailers that say the status. Default: not, since a cooldown does that before it opens.
     #[must_use]
     pub fn with_hints(mut self, hints: Hints) -> Self {
         self.hints = Some(hints);
@@ -171,30 +167,30 @@ impl BreakerConfig {
     /// Sets whether calls are refused, only told of, or neither. Default: [`Mode::Enforced`].
     #[must_use]
     pub fn with_mode(mut self, mode: Mode) -> Self {
-        self.mode = mode;
+        self.acts.mode = mode;
         self
     }
 
     /// Sets which calls share a circuit. Default: [`Scope::Destination`].
     #[must_use]
     pub fn with_scope(mut self, scope: Scope) -> Self {
-        self.scope = scope;
+        self.memory.scope = scope;
         self
     }
 
     /// Sets how many destinations are remembered at most. Default:
-    /// [`DEFAULT_MAX_KEYS`].
+    /// [`DEFAULT_MAX_KEYS`](steadfast_core::keyed::DEFAULT_MAX_KEYS).
     #[must_use]
     pub fn with_max_keys(mut self, max_keys: NonZeroU32) -> Self {
-        self.max_keys = max_keys;
+        self.memory.max_keys = max_keys;
         self
     }
 
     /// Sets the time without a call after which a destination is forgotten; shorter than window
-    /// and open time it forgets what it must remember. Default: [`DEFAULT_IDLE`].
+    /// and open time it forgets what it must remember. Default: [`DEFAULT_IDLE`](steadfast_core::keyed::DEFAULT_IDLE).
     #[must_use]
     pub fn with_idle(mut self, idle: Duration) -> Self {
-        self.idle = idle;
+        self.memory.idle = idle;
         self
     }
 
@@ -206,10 +202,12 @@ impl BreakerConfig {
         self
     }
 
-    /// Sets who is told of changes and refusals. Default: nobody.
+    /// Sets who is told of changes and refusals. The changes of one circuit are told in their order
+    /// and one after the other, perhaps by the thread of another call, and under no lock. Default:
+    /// nobody.
     #[must_use]
     pub fn with_observer(mut self, observer: impl Observe) -> Self {
-        self.observer = Some(Arc::new(observer));
+        self.acts.observer = Some(Arc::new(observer));
         self
     }
 
@@ -225,10 +223,9 @@ impl fmt::Debug for BreakerConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BreakerConfig")
             .field("rules", &self.rules)
-            .field("mode", &self.mode)
-            .field("scope", &self.scope)
-            .field("max_keys", &self.max_keys)
-            .field("idle", &self.idle)
+            .field("hints", &self.hints)
+            .field("acts", &self.acts)
+            .field("memory", &self.memory)
             .finish_non_exhaustive()
     }
 }

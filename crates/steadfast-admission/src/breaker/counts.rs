@@ -1,4 +1,8 @@
 //! What a closed circuit counts, without a lock.
+//!
+//! Of two calls that end together, at least one sees both: else the circuit would open a call
+//! late. What a call writes and what it reads of others is therefore sequentially consistent,
+//! which costs nothing where each is a read and write in one step already.
 
 use std::num::NonZeroU32;
 use std::time::Instant;
@@ -9,6 +13,7 @@ use super::rules::{Rules, Totals, Tripped};
 use super::window::Span;
 use crate::shard::{shards, slot};
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::wrote_before_reading;
 
 /// The calls since the circuit closed, as far as the window holds them.
 #[derive(Debug)]
@@ -120,17 +125,19 @@ impl Time {
         }
         if call.failed || call.slow {
             self.last_bad
-                .store(KNOWN | u64::from(step), Ordering::Relaxed);
+                .store(KNOWN | u64::from(step), Ordering::SeqCst);
             return Some(self.totals(step));
         }
         // A success can be the call that fills the minimum. Without a failure in the window there
         // is nothing to add up, and the others' counts stay where they are.
-        let last_bad = self.last_bad.load(Ordering::Relaxed);
+        wrote_before_reading();
+        let last_bad = self.last_bad.load(Ordering::SeqCst);
         let recent = last_bad != 0 && step.wrapping_sub(last_bad as u32) < STEPS as u32;
         recent.then(|| self.totals(step))
     }
 
     fn totals(&self, step: u32) -> Totals {
+        wrote_before_reading();
         let mut totals = Totals::default();
         for shard in &self.shards {
             totals.calls += shard.calls.total(step);
@@ -161,13 +168,14 @@ impl Calls {
     }
 
     fn record(&self, call: Counted) -> Option<Totals> {
-        let nth = self.next.fetch_add(1, Ordering::Relaxed);
+        let nth = self.next.fetch_add(1, Ordering::SeqCst);
         let size = u64::from(self.size.get());
         let place = (nth % size) as usize;
         let failures = self.failures.put(place, call.failed);
         let slow = self.slow.as_ref().map(|bits| bits.put(place, call.slow));
         // Read last: of two that end together, the later look sees both.
-        let calls = self.next.load(Ordering::Relaxed).min(size);
+        wrote_before_reading();
+        let calls = self.next.load(Ordering::SeqCst).min(size);
         Some(Totals {
             calls,
             failures,
@@ -203,9 +211,12 @@ impl Bits {
             false => word.fetch_and(!mask, Ordering::Relaxed) & mask != 0,
         };
         match (was, bit) {
-            (false, true) => self.set.fetch_add(1, Ordering::Relaxed) + 1,
-            (true, false) => self.set.fetch_sub(1, Ordering::Relaxed).saturating_sub(1),
-            _ => self.set.load(Ordering::Relaxed),
+            (false, true) => self.set.fetch_add(1, Ordering::SeqCst) + 1,
+            (true, false) => self.set.fetch_sub(1, Ordering::SeqCst).saturating_sub(1),
+            _ => {
+                wrote_before_reading();
+                self.set.load(Ordering::SeqCst)
+            }
         }
     }
 }

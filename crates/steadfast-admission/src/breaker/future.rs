@@ -35,10 +35,14 @@ pin_project! {
 }
 
 impl<F> BreakerFuture<F> {
+    /// Takes the ticket.
     #[inline]
-    pub(super) const fn calling(call: F, ticket: Ticket) -> Self {
+    pub(super) fn calling(call: F, ticket: &mut Ticket) -> Self {
         Self {
-            state: State::Calling { call, ticket },
+            state: State::Calling {
+                call,
+                ticket: std::mem::replace(ticket, Ticket::free()),
+            },
         }
     }
 

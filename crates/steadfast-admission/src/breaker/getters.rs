@@ -1,7 +1,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use steadfast_core::{Backoff, Ratio};
+use steadfast_core::{Backoff, Classify, Hints, Observe, Random, Ratio};
 
 use super::{BreakerConfig, Window};
 use crate::{Mode, Scope};
@@ -32,6 +32,11 @@ impl BreakerConfig {
         &self.rules.open
     }
 
+    /// Where a failed answer says how long it stays open at least.
+    pub const fn hints(&self) -> Option<&Hints> {
+        self.hints.as_ref()
+    }
+
     /// Probes that are out at once, and that must succeed.
     pub const fn probes(&self) -> NonZeroU32 {
         self.rules.probes
@@ -44,21 +49,36 @@ impl BreakerConfig {
 
     /// Whether calls are refused or only told.
     pub const fn mode(&self) -> Mode {
-        self.mode
+        self.acts.mode
     }
 
     /// Which calls share a circuit.
     pub const fn scope(&self) -> Scope {
-        self.scope
+        self.memory.scope
     }
 
     /// How many destinations are remembered at most.
     pub const fn max_keys(&self) -> NonZeroU32 {
-        self.max_keys
+        self.memory.max_keys
     }
 
     /// The time without a call after which a destination is forgotten.
     pub const fn idle(&self) -> Duration {
-        self.idle
+        self.memory.idle
+    }
+
+    /// Who is told.
+    pub fn observer(&self) -> Option<&dyn Observe> {
+        self.acts.observer()
+    }
+
+    /// What errors mean.
+    pub fn classify(&self) -> &dyn Classify {
+        &*self.classify
+    }
+
+    /// The randomness of open times.
+    pub const fn random(&self) -> &Random {
+        &self.random
     }
 }

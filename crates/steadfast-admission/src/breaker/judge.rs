@@ -120,10 +120,9 @@ fn asked(config: &BreakerConfig, headers: &HeaderMap, extensions: Option<&Extens
     let known = extensions.and_then(|extensions| extensions.get::<Hint>());
     let hint = known.copied();
     let hint = hint.unwrap_or_else(|| hints.read(headers, clock::wall));
-    match hint {
-        Hint::Wait(wait) => wait,
-        _ => Duration::ZERO,
-    }
+    // A pushback of gRPC's too. That is about one call, but the circuit opens anyhow, and the call
+    // that opened it was not to be made again any sooner.
+    hint.wait().unwrap_or_default()
 }
 
 /// What an error shows, of a call or of a body.

@@ -3,15 +3,14 @@ use std::task::{Context, Poll};
 
 use http::{Request, Response};
 use http_body::Body;
-use steadfast_core::{AdmissionRefused, BoxError, Event, Reason, Rejected};
+use steadfast_core::order::enter_telling;
+use steadfast_core::{BoxError, LayerKind, Reason, Rejected};
 use tower_service::Service;
 
 use super::circuit::Refused;
 use super::circuits::Circuits;
 use super::ticket::Ticket;
 use super::{BreakerBody, BreakerFuture};
-use crate::Mode;
-use crate::told::subject;
 
 /// A service whose calls a circuit lets through or refuses; see the [crate's page](crate).
 #[derive(Clone, Debug)]
@@ -45,24 +44,37 @@ where
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
-    #[inline]
+    #[inline(never)]
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        if self.circuits.config.mode == Mode::Off {
-            return BreakerFuture::calling(self.inner.call(request), Ticket::free());
+        if self.circuits.config.acts.is_off() {
+            return send(&mut self.inner, request, &mut Ticket::free());
         }
         let door = self.circuits.of(&request);
-        let ticket = match door.circuit.admit(crate::clock::now) {
+        let mut ticket = match door.circuit.admit(crate::clock::now) {
             Ok(admitted) => Ticket::new(door, admitted),
             Err(refused) => {
-                self.tell(&request, refused);
-                match self.circuits.config.mode {
-                    Mode::Enforced => return self.refuse(refused),
-                    Mode::Shadow | Mode::Off => Ticket::free(),
+                let acts = &self.circuits.config.acts;
+                acts.tell_refused(&request, Reason::CircuitOpen, refused.retry_in);
+                if self.circuits.config.acts.is_enforced() {
+                    return self.refuse(refused);
                 }
+                Ticket::free()
             }
         };
-        BreakerFuture::calling(self.inner.call(request), ticket)
+        let (observer, told) = (self.circuits.config.observer(), &self.circuits.misordered);
+        let _passing = enter_telling(LayerKind::Breaker, observer, told);
+        send(&mut self.inner, request, &mut ticket)
     }
+}
+
+/// In a function of its own that owns nothing besides, so that the inner future, which may be
+/// large, is made where it stays: what has to be dropped on a panic makes the compiler move it.
+#[inline(never)]
+fn send<S, B>(inner: &mut S, request: Request<B>, ticket: &mut Ticket) -> BreakerFuture<S::Future>
+where
+    S: Service<Request<B>>,
+{
+    BreakerFuture::calling(inner.call(request), ticket)
 }
 
 impl<S: Clone> Breaker<S> {
@@ -72,19 +84,6 @@ impl<S: Clone> Breaker<S> {
         let fresh = self.inner.clone();
         drop(std::mem::replace(&mut self.inner, fresh));
         BreakerFuture::refused(rejected(refused))
-    }
-}
-
-impl<S> Breaker<S> {
-    #[cold]
-    fn tell<B>(&self, request: &Request<B>, refused: Refused) {
-        let config = &self.circuits.config;
-        if let Some(observer) = &config.observer {
-            let mut event = AdmissionRefused::new(subject(request), Reason::CircuitOpen);
-            event.retry_in = refused.retry_in;
-            event.enforced = config.mode == Mode::Enforced;
-            observer.observe(&Event::AdmissionRefused(event));
-        }
     }
 }
 

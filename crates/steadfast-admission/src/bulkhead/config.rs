@@ -3,10 +3,10 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use steadfast_core::keyed::{DEFAULT_IDLE, DEFAULT_MAX_KEYS};
 use steadfast_core::{Observe, Ratio};
 
 use super::shares::Shares;
+use crate::settings::{Acts, Memory};
 use crate::{Mode, Scope};
 
 /// Calls in flight to one destination: 100, the fewest streams that RFC 9113 §6.5.2 recommends a
@@ -48,11 +48,8 @@ pub struct BulkheadConfig {
     max_wait: Duration,
     max_queue: u32,
     reserve: Ratio,
-    scope: Scope,
-    mode: Mode,
-    max_keys: NonZeroU32,
-    idle: Duration,
-    observer: Option<Arc<dyn Observe>>,
+    pub(super) memory: Memory,
+    pub(super) acts: Acts,
 }
 
 impl Default for BulkheadConfig {
@@ -69,11 +66,8 @@ impl BulkheadConfig {
             max_wait: DEFAULT_MAX_WAIT,
             max_queue: DEFAULT_MAX_QUEUE,
             reserve: DEFAULT_RESERVE,
-            scope: Scope::Destination,
-            mode: Mode::Enforced,
-            max_keys: DEFAULT_MAX_KEYS,
-            idle: DEFAULT_IDLE,
-            observer: None,
+            memory: Memory::new(),
+            acts: Acts::new(),
         }
     }
 
@@ -115,7 +109,7 @@ impl BulkheadConfig {
     /// Sets which calls share the places. Default: [`Scope::Destination`].
     #[must_use]
     pub const fn with_scope(mut self, scope: Scope) -> Self {
-        self.scope = scope;
+        self.memory.scope = scope;
         self
     }
 
@@ -123,32 +117,32 @@ impl BulkheadConfig {
     /// [`Mode::Enforced`].
     #[must_use]
     pub const fn with_mode(mut self, mode: Mode) -> Self {
-        self.mode = mode;
+        self.acts.mode = mode;
         self
     }
 
     /// Sets how many destinations are remembered at most. One that is forgotten while calls are in
     /// flight to it starts empty, and those calls are no longer counted with the new ones.
-    /// Default: [`DEFAULT_MAX_KEYS`].
+    /// Default: [`DEFAULT_MAX_KEYS`](steadfast_core::keyed::DEFAULT_MAX_KEYS).
     #[must_use]
     pub const fn with_max_keys(mut self, max_keys: NonZeroU32) -> Self {
-        self.max_keys = max_keys;
+        self.memory.max_keys = max_keys;
         self
     }
 
     /// Sets the time without a new call after which a destination is forgotten, with the same
     /// consequence: longer than any answer takes to its body's end. `Duration::MAX` is for ever.
-    /// Default: [`DEFAULT_IDLE`].
+    /// Default: [`DEFAULT_IDLE`](steadfast_core::keyed::DEFAULT_IDLE).
     #[must_use]
     pub const fn with_idle(mut self, idle: Duration) -> Self {
-        self.idle = idle;
+        self.memory.idle = idle;
         self
     }
 
     /// Sets who is told of refusals. Default: nobody.
     #[must_use]
     pub fn with_observer(mut self, observer: impl Observe) -> Self {
-        self.observer = Some(Arc::new(observer));
+        self.acts.observer = Some(Arc::new(observer));
         self
     }
 
@@ -174,31 +168,32 @@ impl BulkheadConfig {
 
     /// Which calls share the places.
     pub const fn scope(&self) -> Scope {
-        self.scope
+        self.memory.scope
     }
 
     /// Whether calls are refused and delayed, or only told of.
     pub const fn mode(&self) -> Mode {
-        self.mode
+        self.acts.mode
     }
 
     /// How many destinations are remembered at most.
     pub const fn max_keys(&self) -> NonZeroU32 {
-        self.max_keys
+        self.memory.max_keys
     }
 
     /// The time without a new call after which a destination is forgotten.
     pub const fn idle(&self) -> Duration {
-        self.idle
+        self.memory.idle
     }
 
-    pub(super) fn observer(&self) -> Option<&dyn Observe> {
-        self.observer.as_deref()
+    /// Who is told.
+    pub fn observer(&self) -> Option<&dyn Observe> {
+        self.acts.observer()
     }
 
     /// Whether any call ever waits.
     pub(super) fn has_queue(&self) -> bool {
-        !self.max_wait.is_zero() && self.max_queue > 0 && self.mode == Mode::Enforced
+        !self.max_wait.is_zero() && self.max_queue > 0 && self.acts.is_enforced()
     }
 
     /// How places and queue are shared. In shadow mode nobody waits: who would have waited is in
@@ -209,7 +204,7 @@ impl BulkheadConfig {
             true => Shares::NONE,
             false => Shares::of(self.max_queue, self.reserve),
         };
-        match self.mode {
+        match self.acts.mode {
             Mode::Enforced => (places, queue),
             Mode::Shadow => (places.plus(queue), Shares::NONE),
             Mode::Off => (Shares::ALL, Shares::NONE),
@@ -224,8 +219,8 @@ impl fmt::Debug for BulkheadConfig {
             .field("max_wait", &self.max_wait)
             .field("max_queue", &self.max_queue)
             .field("reserve", &self.reserve)
-            .field("scope", &self.scope)
-            .field("mode", &self.mode)
+            .field("memory", &self.memory)
+            .field("acts", &self.acts)
             .finish_non_exhaustive()
     }
 }

@@ -46,9 +46,13 @@ pin_project! {
 impl<S, F, B> BulkheadFuture<S, F, B> {
     /// A call on its way, in shadow mode perhaps without a permit.
     #[inline]
-    pub(super) const fn calling(call: F, permit: Option<Permit>) -> Self {
-        let state = State::Calling { call, permit };
-        Self { state }
+    pub(super) const fn calling(call: F, permit: &mut Option<Permit>) -> Self {
+        Self {
+            state: State::Calling {
+                call,
+                permit: permit.take(),
+            },
+        }
     }
 
     pub(super) fn waiting(waiting: Waiting<S, B>) -> Self {

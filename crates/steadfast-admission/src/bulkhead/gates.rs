@@ -47,7 +47,7 @@ impl Gates {
         let limits = Limits::of(config);
         let one = || limits.gate();
         Self {
-            states: States::new(config.scope(), config.max_keys(), config.idle(), one),
+            states: States::new(config.memory, one),
             limits: Mutex::new(limits),
         }
     }
@@ -80,7 +80,7 @@ impl Gates {
     /// Has every gate follow this config.
     pub(super) fn reconfigure(&self, config: &BulkheadConfig) {
         *self.limits() = Limits::of(config);
-        self.states.set_bounds(config.max_keys(), config.idle());
+        self.states.set_bounds(config.memory);
         let mut gates = Vec::new();
         self.states.for_each(|gate| gates.push(gate.clone()));
         gates.iter().for_each(|gate| self.follow(gate));

@@ -3,24 +3,27 @@
 use std::sync::Arc;
 
 use http::Request;
-use steadfast_core::{
-    AdmissionRefused, CallState, Deadline, Event, Reason, Safety, Subject, destination,
-};
+use steadfast_core::order::ToldOnce;
+use steadfast_core::{Deadline, Reason};
 
 use super::BulkheadConfig;
 use super::gates::Gates;
-use crate::{Mode, clock};
+use crate::clock;
 
 #[derive(Debug)]
 pub(super) struct Shared {
     config: BulkheadConfig,
     pub(super) gates: Arc<Gates>,
+    misordered: Arc<ToldOnce>,
 }
 
 impl Shared {
     pub(super) fn new(config: BulkheadConfig) -> Self {
-        let gates = Arc::new(Gates::new(&config));
-        Self { config, gates }
+        Self {
+            gates: Arc::new(Gates::new(&config)),
+            config,
+            misordered: Arc::default(),
+        }
     }
 
     /// The same places by another config; others where its scope is another.
@@ -29,12 +32,19 @@ impl Shared {
             return Self::new(config);
         }
         self.gates.reconfigure(&config);
-        let gates = self.gates.clone();
-        Self { config, gates }
+        Self {
+            config,
+            gates: self.gates.clone(),
+            misordered: self.misordered.clone(),
+        }
     }
 
     pub(super) const fn config(&self) -> &BulkheadConfig {
         &self.config
+    }
+
+    pub(super) fn misordered(&self) -> &ToldOnce {
+        &self.misordered
     }
 
     /// Until when a call with this deadline may wait for a place; `None` where it may not.
@@ -50,18 +60,6 @@ impl Shared {
 
     /// Tells the observer of a refusal.
     pub(super) fn tell<B>(&self, request: &Request<B>, reason: Reason) {
-        let Some(observer) = self.config.observer() else {
-            return;
-        };
-        let (uri, headers) = (request.uri(), request.headers());
-        let said = CallState::of(request.extensions()).and_then(CallState::safety);
-        let subject = Subject::new(
-            destination(uri, headers, request.extensions()),
-            request.method(),
-            said.unwrap_or_else(|| Safety::of_method(request.method())),
-        );
-        let mut refused = AdmissionRefused::new(subject, reason);
-        refused.enforced = self.config.mode() == Mode::Enforced;
-        observer.observe(&Event::AdmissionRefused(refused));
+        self.config.acts.tell_refused(request, reason, None);
     }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
-use steadfast_core::keyed::DEFAULT_MAX_KEYS;
 use steadfast_core::{HintSource, Hints, Observe};
 
+use crate::settings::{Acts, Memory};
 use crate::{Mode, Scope};
 
 /// The statuses whose hint is about the host: 429, the rate is over (RFC 6585 §4), and 503, the
@@ -48,10 +48,8 @@ pub struct CooldownConfig {
     statuses: Vec<StatusCode>,
     max: Duration,
     hints: Hints,
-    scope: Scope,
-    mode: Mode,
-    max_keys: NonZeroU32,
-    observer: Option<Arc<dyn Observe>>,
+    pub(super) memory: Memory,
+    pub(super) acts: Acts,
 }
 
 impl Default for CooldownConfig {
@@ -60,10 +58,8 @@ impl Default for CooldownConfig {
             statuses: DEFAULT_STATUSES.into(),
             max: DEFAULT_MAX,
             hints: without_pushback(Hints::default()),
-            scope: Scope::default(),
-            mode: Mode::default(),
-            max_keys: DEFAULT_MAX_KEYS,
-            observer: None,
+            memory: Memory::new(),
+            acts: Acts::new(),
         }
     }
 }
@@ -104,30 +100,30 @@ impl CooldownConfig {
     /// Sets which calls share a pause. Default: [`Scope::Destination`].
     #[must_use]
     pub const fn with_scope(mut self, scope: Scope) -> Self {
-        self.scope = scope;
+        self.memory.scope = scope;
         self
     }
 
     /// Sets whether calls are refused, only told of, or neither. Default: [`Mode::Enforced`].
     #[must_use]
     pub const fn with_mode(mut self, mode: Mode) -> Self {
-        self.mode = mode;
+        self.acts.mode = mode;
         self
     }
 
     /// Sets how many destinations are remembered at most. One that is forgotten, because so many
     /// others were called after it, is called again before its pause is over. Default:
-    /// [`DEFAULT_MAX_KEYS`].
+    /// [`DEFAULT_MAX_KEYS`](steadfast_core::keyed::DEFAULT_MAX_KEYS).
     #[must_use]
     pub const fn with_max_keys(mut self, max_keys: NonZeroU32) -> Self {
-        self.max_keys = max_keys;
+        self.memory.max_keys = max_keys;
         self
     }
 
     /// Sets who is told of pauses and refusals. Default: nobody.
     #[must_use]
     pub fn with_observer(mut self, observer: impl Observe) -> Self {
-        self.observer = Some(Arc::new(observer));
+        self.acts.observer = Some(Arc::new(observer));
         self
     }
 
@@ -148,21 +144,22 @@ impl CooldownConfig {
 
     /// Which calls share a pause.
     pub const fn scope(&self) -> Scope {
-        self.scope
+        self.memory.scope
     }
 
     /// Whether calls are refused, or only told of.
     pub const fn mode(&self) -> Mode {
-        self.mode
+        self.acts.mode
     }
 
     /// How many destinations are remembered at most.
     pub const fn max_keys(&self) -> NonZeroU32 {
-        self.max_keys
+        self.memory.max_keys
     }
 
-    pub(super) fn observer(&self) -> Option<&dyn Observe> {
-        self.observer.as_deref()
+    /// Who is told.
+    pub fn observer(&self) -> Option<&dyn Observe> {
+        self.acts.observer()
     }
 }
 
@@ -177,9 +174,8 @@ impl fmt::Debug for CooldownConfig {
             .field("statuses", &self.statuses)
             .field("max", &self.max)
             .field("hints", &self.hints)
-            .field("scope", &self.scope)
-            .field("mode", &self.mode)
-            .field("max_keys", &self.max_keys)
+            .field("memory", &self.memory)
+            .field("acts", &self.acts)
             .finish_non_exhaustive()
     }
 }

@@ -53,9 +53,15 @@ impl Heard {
 }
 
 impl<F> CooldownFuture<F> {
-    pub(super) const fn calling(call: F, heard: Option<Heard>) -> Self {
-        let state = State::Calling { call, heard };
-        Self { state }
+    /// Takes what hears the answer.
+    #[inline]
+    pub(super) const fn calling(call: F, heard: &mut Option<Heard>) -> Self {
+        Self {
+            state: State::Calling {
+                call,
+                heard: heard.take(),
+            },
+        }
     }
 
     pub(super) const fn refused(rest: Duration) -> Self {

@@ -7,14 +7,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http::{Request, Response};
-use steadfast_core::keyed::DEFAULT_IDLE;
-use steadfast_core::{AdmissionRefused, CooldownBegan, Event, Hint, Reason};
+use steadfast_core::order::ToldOnce;
+use steadfast_core::{CooldownBegan, Event, Hint, Reason};
 
 use super::CooldownConfig;
 use super::pause::Pause;
+use crate::clock;
 use crate::scope::{States, key};
-use crate::told::{Told, subject};
-use crate::{Mode, clock};
+use crate::settings::Memory;
+use crate::told::Told;
 
 pub(super) struct Shared {
     config: CooldownConfig,
@@ -27,14 +28,15 @@ pub(super) struct Pauses {
     /// Those that somebody set by hand: a destination that is forgotten and remembered again has
     /// the same one.
     by_hand: Mutex<HashMap<Box<str>, Arc<Pause>>>,
+    misordered: ToldOnce,
 }
 
 impl Shared {
     pub(super) fn new(config: CooldownConfig) -> Self {
-        let (max_keys, idle) = (config.max_keys(), idle(&config));
         let pauses = Pauses {
-            states: States::new(config.scope(), max_keys, idle, Pause::default),
+            states: States::new(memory(&config), Pause::default),
             by_hand: Mutex::default(),
+            misordered: ToldOnce::new(),
         };
         let pauses = Arc::new(pauses);
         Self { config, pauses }
@@ -47,14 +49,19 @@ impl Shared {
         }
         let states = &self.pauses.states;
         // A pause that has begun may be as long as the config before allowed.
-        let idle = idle(&config).max(states.idle());
-        states.set_bounds(config.max_keys(), idle);
+        let mut memory = memory(&config);
+        memory.idle = memory.idle.max(states.idle());
+        states.set_bounds(memory);
         let pauses = self.pauses.clone();
         Self { config, pauses }
     }
 
     pub(super) const fn config(&self) -> &CooldownConfig {
         &self.config
+    }
+
+    pub(super) fn misordered(&self) -> &ToldOnce {
+        &self.pauses.misordered
     }
 
     /// The pause of the request's destination, and how long it lasts still.
@@ -96,12 +103,8 @@ impl Shared {
 
     #[cold]
     pub(super) fn tell_refused<B>(&self, request: &Request<B>, rest: Duration) {
-        if let Some(observer) = self.config.observer() {
-            let mut refused = AdmissionRefused::new(subject(request), Reason::Cooldown);
-            refused.retry_in = Some(rest);
-            refused.enforced = self.config.mode() == Mode::Enforced;
-            observer.observe(&Event::AdmissionRefused(refused));
-        }
+        let acts = &self.config.acts;
+        acts.tell_refused(request, Reason::Cooldown, Some(rest));
     }
 
     #[cold]
@@ -155,8 +158,10 @@ impl Pauses {
 }
 
 /// A destination that nobody calls must not be forgotten before its pause is over.
-fn idle(config: &CooldownConfig) -> Duration {
-    config.max().max(DEFAULT_IDLE)
+fn memory(config: &CooldownConfig) -> Memory {
+    let mut memory = config.memory;
+    memory.idle = memory.idle.max(config.max());
+    memory
 }
 
 impl fmt::Debug for Shared {

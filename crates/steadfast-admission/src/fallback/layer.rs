@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::Response;
+use steadfast_core::order::{Entered, ToldOnce};
 use steadfast_core::{Event, FellBack, Observe, Reason, Report};
 use tower_layer::Layer;
 
@@ -17,6 +18,7 @@ pub struct FallbackLayer<F> {
     reasons: Reasons,
     answers: bool,
     observer: Option<Arc<dyn Observe>>,
+    misordered: Arc<ToldOnce>,
     answer: Arc<F>,
 }
 
@@ -35,6 +37,7 @@ where
             reasons: reasons.into_iter().collect(),
             answers: false,
             observer: None,
+            misordered: Arc::default(),
             answer: Arc::new(answer),
         }
     }
@@ -66,6 +69,16 @@ impl<F> FallbackLayer<F> {
     /// Whether answers of the peer are replaced too.
     pub const fn replaces_answers(&self) -> bool {
         self.answers
+    }
+
+    /// Who is told.
+    pub fn observer(&self) -> Option<&dyn Observe> {
+        self.observer.as_deref()
+    }
+
+    #[inline]
+    pub(super) fn tell_order(&self, entered: Entered) {
+        entered.tell(self.observer.as_deref(), &self.misordered);
     }
 
     pub(super) const fn is_observed(&self) -> bool {
@@ -110,6 +123,7 @@ impl<F> Clone for FallbackLayer<F> {
             reasons: self.reasons,
             answers: self.answers,
             observer: self.observer.clone(),
+            misordered: self.misordered.clone(),
             answer: self.answer.clone(),
         }
     }

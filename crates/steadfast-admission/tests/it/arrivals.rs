@@ -1,6 +1,7 @@
 //! What a server does about retries that arrive.
 
 use std::convert::Infallible;
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -10,10 +11,10 @@ use http_body_util::{BodyExt, Full};
 use steadfast_admission::arrivals::{Arrivals, ArrivalsBody, ArrivalsConfig};
 use steadfast_admission::{ArrivalsLayer, Mode};
 use steadfast_core::{AttemptHeader, Event, Ratio, Reason};
-use steadfast_kit::Chunks;
 use steadfast_kit::contract::{Inner, Subject, assert_contract};
+use steadfast_kit::{Chunks, Probe};
 use tower::util::BoxCloneService;
-use tower::{Layer, ServiceExt, service_fn};
+use tower::{Layer, Service, ServiceExt, service_fn};
 
 mod reload;
 
@@ -145,6 +146,17 @@ async fn a_refusal_says_do_not_retry_in_the_callers_protocol() {
     assert_eq!(refused.status(), 200);
     assert_eq!(refused.headers()["grpc-status"], "14");
     assert_eq!(refused.headers()["grpc-retry-pushback-ms"], "-1");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_keeps_no_instance_reserved() {
+    let config = ArrivalsConfig::default().with_minimum(NonZeroU32::MIN);
+    let inner = Probe::<Request<()>, Response<Full<Bytes>>>::script([]);
+    let mut server = ArrivalsLayer::new(config).layer(inner.clone());
+    let retry = with("steadfast-attempt", "2/3");
+    let refused = server.ready().await.unwrap().call(retry).await.unwrap();
+    assert_eq!(refused.status(), 503);
+    assert_eq!((inner.calls(), inner.reserved()), (0, 0));
 }
 
 #[tokio::test(start_paused = true)]

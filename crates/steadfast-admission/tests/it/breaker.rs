@@ -13,6 +13,7 @@ use crate::peer::{Does, Peer, to};
 mod contract;
 mod cost;
 mod destinations;
+mod events;
 mod grpc;
 mod hands;
 mod patience;

@@ -9,6 +9,7 @@ mod bulkhead;
 mod cooldown;
 mod fallback;
 mod inner;
+mod knobs;
 mod off;
 mod peer;
 

@@ -18,7 +18,10 @@ use steadfast_idempotency_sqlx::{SqliteStore, SqliteTx};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
+mod answered;
 mod deadline;
+mod lease;
+mod retry;
 
 #[derive(Clone)]
 struct Account(String);

@@ -17,6 +17,11 @@ impl Budget for Capped {
         self.total.on_call(now);
     }
 
+    fn on_success_at_once(&self, clock: &dyn Fn() -> Instant) {
+        self.own.on_success_at_once(clock);
+        self.total.on_success_at_once(clock);
+    }
+
     fn on_outcome(&self, sending: Sending, ending: Ending, now: Instant) {
         self.own.on_outcome(sending, ending, now);
         self.total.on_outcome(sending, ending, now);

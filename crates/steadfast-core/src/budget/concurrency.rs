@@ -14,7 +14,7 @@ pub const DEFAULT_CONCURRENCY_MINIMUM: u32 = 3;
 ///
 /// A retry counts from its reservation, before the wait, to its end. Bound: at every reservation
 /// `retries ≤ max(⌈ratio × (first attempts + retries)⌉, minimum)`, all in flight. Sheddable calls
-/// may use half of that.
+/// may use half of that, and retries that ask for a [share](Ask::share) that share, rounded up.
 ///
 /// ```
 /// use steadfast_core::Ratio;
@@ -71,6 +71,9 @@ impl Budget for ConcurrencyBudget {
         self.0.in_flight.fetch_add(ONE_FIRST, Ordering::Relaxed);
     }
 
+    /// It is in flight no longer.
+    fn on_success_at_once(&self, _: &dyn Fn() -> Instant) {}
+
     fn on_outcome(&self, sending: Sending, _: Ending, _: Instant) {
         if sending == Sending::First {
             self.0.in_flight.fetch_sub(ONE_FIRST, Ordering::Relaxed);
@@ -86,7 +89,7 @@ impl Budget for ConcurrencyBudget {
         let one_more = |now: u64| {
             let (firsts, retries) = (now >> 32, now & u64::from(u32::MAX));
             let limit = ratio.ceil_of(firsts + retries).max((*minimum).into());
-            let limit = open_to(ask.criticality, limit, Ratio::ZERO);
+            let limit = open_to(ask.criticality, ask.share_of(limit), Ratio::ZERO);
             (retries < limit && retries < u64::from(u32::MAX)).then_some(now + ONE_RETRY)
         };
         in_flight

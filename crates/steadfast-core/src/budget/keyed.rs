@@ -53,6 +53,11 @@ impl<'a> Target<'a> {
 /// Chooses the budget of a call, once and for all its attempts.
 ///
 /// Implement it with a [`Keyed`] registry for keys of your own, such as tenants.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say which budget a call counts against",
+    label = "not a `BudgetFor`",
+    note = "every `Budget` is one, for all calls alike; `KeyedBudget` has one for each destination"
+)]
 pub trait BudgetFor: fmt::Debug + Send + Sync + 'static {
     /// The budget of a call to this target that begins now.
     fn budget_for(&self, target: Target<'_>, now: Instant) -> Arc<dyn Budget>;

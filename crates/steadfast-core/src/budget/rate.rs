@@ -18,7 +18,8 @@ const STEPS: usize = 11;
 ///
 /// Bound: at most `n` retries in any time of the interval's length. A sent retry is counted for
 /// the interval and up to a tenth of it longer. A reserve keeps a share for
-/// critical calls; sheddable ones may use half of what is left.
+/// critical calls; sheddable ones may use half of what is left. Retries that ask for a
+/// [share](Ask::share) have that share of `n`, rounded up.
 ///
 /// ```
 /// use std::time::Duration;
@@ -80,10 +81,13 @@ impl RateBudget {
 impl Budget for RateBudget {
     fn on_call(&self, _: Instant) {}
 
+    fn on_success_at_once(&self, _: &dyn Fn() -> Instant) {}
+
     fn on_outcome(&self, _: Sending, _: Ending, _: Instant) {}
 
     fn reserve(&self, ask: Ask) -> Option<Permit> {
-        let limit = open_to(ask.criticality, self.0.retries.into(), self.0.reserve);
+        let limit = ask.share_of(self.0.retries.into());
+        let limit = open_to(ask.criticality, limit, self.0.reserve);
         let step = self.0.steps.at(ask.now);
         let mut made = self.0.lock();
         if made.total(step) >= limit {

@@ -3,6 +3,7 @@ use std::time::{Duration, Instant};
 
 use super::{Ask, Budget, Ending, Permit, Sending, Settle, Used, open_to};
 use crate::Ratio;
+use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::window::{AtomicWindow, Steps, Window};
 
@@ -14,6 +15,12 @@ pub const DEFAULT_WINDOW: Duration = Duration::from_secs(10);
 /// The window in so many steps; it slides by one.
 const STEPS: usize = 10;
 
+/// No step was seen yet, or this one, which comes after more than a year and is seen anew then.
+const UNSEEN: u32 = u32::MAX;
+
+/// One in so many calls that are counted without the time asks for it.
+const UNDATED: u32 = 16;
+
 /// A retry is allowed while `retries < ratio × calls`, both counted over a sliding window.
 ///
 /// Bound: at every reservation the retries of the window are at most
@@ -21,10 +28,13 @@ const STEPS: usize = 10;
 /// The call that asks is one, however long ago it began, so a quiet client gets its retry; a
 /// minimum per second lets it have more, and multiplies by the number of clients. A reserve keeps
 /// a share of the bound for critical calls; sheddable ones may use half of what is left, so that
-/// they lose first.
+/// they lose first. Retries that ask for a [share](Ask::share) have that share of the bound, rounded
+/// up.
 ///
 /// The success path adds one to an atomic. Nothing is remembered longer than the window, and an
-/// idle time of any length costs nothing.
+/// idle time of any length costs nothing. Calls that [succeed at once](Budget::on_success_at_once)
+/// are counted without a reading of the clock, as if they came when it was last read: never too
+/// late, so that the bound holds, and no more than 16 of them are ever forgotten too early.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -55,6 +65,8 @@ struct Shared {
     minimum_per_second: Ratio,
     reserve: Ratio,
     steps: Steps,
+    /// The newest step that was seen; [`UNSEEN`] before the first.
+    latest: AtomicU32,
     calls: AtomicWindow<STEPS>,
     retries: Mutex<Window<STEPS>>,
 }
@@ -112,6 +124,7 @@ impl RatioBudget {
             minimum_per_second,
             reserve,
             steps: Steps::tenths_of(window),
+            latest: AtomicU32::new(UNSEEN),
             calls: AtomicWindow::new(),
             retries: Mutex::new(Window::new()),
         }))
@@ -140,7 +153,17 @@ impl RatioBudget {
 
 impl Budget for RatioBudget {
     fn on_call(&self, now: Instant) {
-        self.0.calls.add(self.0.steps.at(now));
+        self.0.calls.add(self.0.see(now));
+    }
+
+    fn on_success_at_once(&self, clock: &dyn Fn() -> Instant) {
+        let latest = self.0.latest.load(Ordering::Relaxed);
+        if latest == UNSEEN {
+            return self.on_call(clock());
+        }
+        if self.0.calls.add(latest) % UNDATED == 0 {
+            self.0.see(clock());
+        }
     }
 
     fn on_outcome(&self, sending: Sending, ending: Ending, now: Instant) {
@@ -151,11 +174,12 @@ impl Budget for RatioBudget {
     }
 
     fn reserve(&self, ask: Ask) -> Option<Permit> {
-        let step = self.0.steps.at(ask.now);
+        let step = self.0.see(ask.now);
         let mut retries = self.0.lock_retries();
         // The call that asks is one, however long ago it began.
         let calls = self.0.calls.total(step).max(1);
-        let limit = open_to(ask.criticality, self.0.limit(calls), self.0.reserve);
+        let limit = ask.share_of(self.0.limit(calls));
+        let limit = open_to(ask.criticality, limit, self.0.reserve);
         if retries.total(step) >= limit {
             return None;
         }
@@ -173,12 +197,29 @@ impl Settle for Shared {
 }
 
 impl Shared {
+    /// The step of this reading of the clock.
+    #[inline]
+    fn see(&self, now: Instant) -> u32 {
+        let step = self.steps.at(now);
+        let latest = self.latest.load(Ordering::Relaxed);
+        // Half of all steps lie ahead. Where two threads write, the older may stay: it only makes
+        // calls seem older than they are.
+        if latest == UNSEEN || (1..1 << 31).contains(&step.wrapping_sub(latest)) {
+            self.latest.store(step, Ordering::Relaxed);
+        }
+        step
+    }
+
     /// ⌈max(ratio × calls, minimum × window)⌉
     fn limit(&self, calls: u64) -> u64 {
+        let calls = self.ratio.ceil_of(calls);
+        if self.minimum_per_second == Ratio::ZERO {
+            return calls;
+        }
         let window_nanos = self.steps.ten().as_nanos().min(u64::MAX.into());
         let minimum = u128::from(self.minimum_per_second.as_millionths()) * window_nanos;
         let minimum = minimum.div_ceil(1_000_000 * 1_000_000_000);
-        self.ratio.ceil_of(calls).max(minimum as u64)
+        calls.max(minimum as u64)
     }
 
     fn lock_retries(&self) -> MutexGuard<'_, Window<STEPS>> {

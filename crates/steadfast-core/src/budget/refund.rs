@@ -23,7 +23,7 @@ pub const DEFAULT_THROTTLED_COST: u32 = 5;
 /// an outage gets `⌊capacity / c⌋` retries and then none. With a share `p` of random failures and
 /// three attempts it helps in full while `c·p²(1 + p) ≤ 1 − p`: up to p = 0.21 for a cost of 14.
 /// A reserve keeps a share of the capacity for critical calls; sheddable ones leave half to the
-/// others.
+/// others. A retry that asks for a [share](Ask::share) costs `⌈c / share⌉`.
 ///
 /// ```
 /// use steadfast_core::budget::RefundBudget;
@@ -106,6 +106,10 @@ impl RefundBudget {
 impl Budget for RefundBudget {
     fn on_call(&self, _: Instant) {}
 
+    fn on_success_at_once(&self, _: &dyn Fn() -> Instant) {
+        self.0.add(1);
+    }
+
     fn on_outcome(&self, sending: Sending, ending: Ending, _: Instant) {
         if (sending, ending) == (Sending::First, Ending::Success) {
             self.0.add(1);
@@ -125,6 +129,7 @@ impl Budget for RefundBudget {
         } else {
             *transient
         };
+        let cost = u32::try_from(ask.cost_of(cost.into())?).ok()?;
         // What less critical calls leave to the others.
         let open = open_to(ask.criticality, (*capacity).into(), *reserve);
         let kept = capacity - open as u32;
@@ -209,6 +214,32 @@ mod tests {
             ..Ask::new(now)
         };
         assert!(budget.reserve(low).is_none(), "9 left would be below half");
+    }
+
+    #[test]
+    fn of_a_share_a_retry_costs_as_much_more() {
+        let ask = |percent| Ask {
+            share: Ratio::percent(percent).unwrap(),
+            ..Ask::new(Instant::now())
+        };
+        for (percent, retries) in [
+            (100, 35),
+            (200, 35),
+            (50, 17),
+            (33, 11),
+            (3, 1),
+            (2, 0),
+            (0, 0),
+        ] {
+            let budget = RefundBudget::default();
+            let sent =
+                std::iter::from_fn(|| budget.reserve(ask(percent)).map(|mut permit| permit.sent()));
+            assert_eq!(sent.count(), retries, "{percent}%");
+        }
+        let budget = RefundBudget::default();
+        drop(budget.reserve(ask(50)).unwrap());
+        budget.reserve(ask(50)).unwrap().succeeded();
+        assert_eq!(tokens(&budget), 500, "what it cost returns");
     }
 
     #[test]

@@ -3,7 +3,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Ask, Budget, Ending, Permit, Sending};
+use super::{Ask, Budget, Ending, Permit, Sending, Settle, Used};
 use crate::Ratio;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,7 +22,9 @@ const ONE_TOKEN: u64 = 1000;
 /// Bound: without successes at most `⌈max / 2⌉ − 1` retries are allowed between full and
 /// throttled, however many calls fail at once; after that retries per call are at most
 /// `ratio × successes / calls`. It is switched off at a share of failures of about
-/// `ratio / (1 + ratio)`.
+/// `ratio / (1 + ratio)`. A retry that asks for a [share](Ask::share) takes the rest of `1 / share`
+/// tokens beside the one of the failure before it, so that it has that share of both bounds; it
+/// gives them back if it is not sent.
 ///
 /// ```
 /// use steadfast_core::Ratio;
@@ -97,12 +99,36 @@ fn thousandths(ratio: Ratio) -> u64 {
 impl Budget for ThrottleBudget {
     fn on_call(&self, _: Instant) {}
 
+    fn on_success_at_once(&self, _: &dyn Fn() -> Instant) {
+        self.0.on_ending(Ending::Success);
+    }
+
     fn on_outcome(&self, _: Sending, ending: Ending, _: Instant) {
+        self.0.on_ending(ending);
+    }
+
+    fn reserve(&self, ask: Ask) -> Option<Permit> {
+        let Shared { max, tokens, .. } = &*self.0;
+        let more = ask.cost_of(ONE_TOKEN)? - ONE_TOKEN;
+        if more == 0 {
+            let tokens = tokens.load(Ordering::Relaxed);
+            return (tokens * 2 > *max).then(Permit::free);
+        }
+        let take = |now: u64| now.checked_sub(more).filter(|_| now * 2 > *max);
+        tokens
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
+            .ok()?;
+        Some(Permit::new(self.0.clone(), more))
+    }
+}
+
+impl Shared {
+    fn on_ending(&self, ending: Ending) {
         let Shared {
             max,
             earned,
             tokens,
-        } = &*self.0;
+        } = self;
         let change = |now: u64| match ending {
             Ending::Success if now == *max => None,
             Ending::Success => Some((now + earned).min(*max)),
@@ -113,10 +139,16 @@ impl Budget for ThrottleBudget {
         // Refused changes are those that would change nothing.
         let _ = tokens.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
     }
+}
 
-    fn reserve(&self, _: Ask) -> Option<Permit> {
-        let tokens = self.0.tokens.load(Ordering::Relaxed);
-        (tokens * 2 > self.0.max).then(Permit::free)
+impl Settle for Shared {
+    fn settle(&self, taken: u64, used: Used) {
+        if used == Used::Unsent {
+            let back = |now: u64| Some((now + taken).min(self.max));
+            let _ = self
+                .tokens
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, back);
+        }
     }
 }
 
@@ -196,6 +228,32 @@ mod tests {
         assert!(!allows(&budget), "2.5 is exactly half");
         outcomes(&budget, Ending::Success, 1);
         assert!(allows(&budget));
+    }
+
+    #[test]
+    fn of_a_share_a_retry_takes_as_much_more() {
+        let ask = |percent| Ask {
+            share: Ratio::percent(percent).unwrap(),
+            ..Ask::new(Instant::now())
+        };
+        for (percent, retries) in [(100, 49), (50, 25), (25, 13), (1, 1), (0, 0)] {
+            let budget = ThrottleBudget::try_new(100, Ratio::ONE).unwrap();
+            let mut sent = 0;
+            while sent < 1000 {
+                outcomes(&budget, Ending::Failure, 1);
+                let Some(mut permit) = budget.reserve(ask(percent)) else {
+                    break;
+                };
+                permit.sent();
+                sent += 1;
+            }
+            assert_eq!(sent, retries, "{percent}%");
+        }
+        let budget = ThrottleBudget::default();
+        outcomes(&budget, Ending::Failure, 2);
+        drop(budget.reserve(ask(25)).unwrap());
+        assert_eq!(budget.0.tokens.load(Ordering::Relaxed), 8 * ONE_TOKEN);
+        assert!(budget.reserve(ask(1)).is_none(), "99 more than there are");
     }
 
     #[test]

@@ -3,7 +3,7 @@ use std::iter;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use http::{HeaderMap, HeaderName, header};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use super::number::{NANOS_PER_MILLI, NANOS_PER_SECOND, number};
 use super::reset::Reset;
@@ -53,7 +53,11 @@ pub struct Hints {
     retry_after: bool,
     rate_limit: bool,
     resets: Option<Arc<[Reset]>>,
+    decoded: Option<Arc<[Decoded]>>,
 }
+
+/// A header whose words only an adapter can read.
+type Decoded = (HeaderName, fn(&HeaderValue) -> Hint);
 
 impl Default for Hints {
     fn default() -> Self {
@@ -73,6 +77,7 @@ impl Hints {
         retry_after: false,
         rate_limit: false,
         resets: None,
+        decoded: None,
     };
 
     /// Reads no header: for peers whose hints are wrong.
@@ -106,6 +111,36 @@ impl Hints {
         self
     }
 
+    /// Reads this header by `decode`, for words that need a library: an adapter's, such as
+    /// google.rpc.RetryInfo. `decode` sees what any peer may send, so it must be quick and not
+    /// panic. Of a gRPC status it is read in headers and trailers alike; pushback, which is
+    /// plainer, comes before it. Of several lines and headers the longest wait counts.
+    #[must_use]
+    pub fn with_decoded(mut self, name: HeaderName, decode: fn(&HeaderValue) -> Hint) -> Self {
+        let so_far = self.decoded.iter().flat_map(|all| all.iter()).cloned();
+        self.decoded = Some(so_far.chain([(name, decode)]).collect());
+        self
+    }
+
+    /// Reads the hint of a gRPC status, in an answer's headers or its trailers: pushback if it is
+    /// read at all, then [decoded](Self::with_decoded) headers.
+    pub fn read_grpc(&self, headers: &HeaderMap) -> Hint {
+        let pushback = match self.pushback {
+            true => pushback::read(headers),
+            false => Hint::None,
+        };
+        match pushback {
+            Hint::None => self.read_decoded(headers),
+            pushback => pushback,
+        }
+    }
+
+    fn read_decoded(&self, headers: &HeaderMap) -> Hint {
+        let decoded = self.decoded.iter().flat_map(|all| all.iter());
+        let hints = decoded.flat_map(|(name, decode)| headers.get_all(name).iter().map(*decode));
+        hints.fold(Hint::None, Hint::or_longer)
+    }
+
     const fn switch(&mut self, source: HintSource) -> &mut bool {
         match source {
             HintSource::Pushback => &mut self.pushback,
@@ -129,7 +164,7 @@ impl Hints {
     /// limits with every answer.
     ///
     /// One precedence, the peer's plainest word first: pushback, the millisecond headers in their
-    /// order, `Retry-After`, `RateLimit`, declared reset headers. The first that can be read
+    /// order, `Retry-After`, `RateLimit`, declared reset headers, decoded ones. The first that can be read
     /// rules; one that cannot be read is passed over, and is the result only where no other says
     /// anything. An unreadable pushback is [`Hint::Stop`].
     ///
@@ -164,7 +199,8 @@ impl Hints {
             hints.fold(Hint::None, Hint::or_longer)
         };
         let sources = SOURCES.into_iter().filter(|source| self.reads(*source));
-        first_readable(sources.map(of_source).chain(iter::once_with(of_resets)))
+        let rest = iter::once_with(of_resets).chain(iter::once_with(|| self.read_decoded(headers)));
+        first_readable(sources.map(of_source).chain(rest))
     }
 }
 

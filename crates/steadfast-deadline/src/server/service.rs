@@ -16,7 +16,9 @@ use super::watch::{Moment, Watch, tell_ignored};
 
 /// Ends requests with their callers; see the crate's page.
 ///
-/// Its own refusals are answers; the inner service's errors pass unchanged.
+/// Its own refusals are answers; the inner service's errors pass unchanged. The inner service is one
+/// that can be cloned: an instance that was readied for a request which is refused is dropped, so
+/// that what it has reserved is for others.
 #[derive(Clone, Debug)]
 pub struct InboundDeadline<S> {
     inner: S,
@@ -38,7 +40,7 @@ impl<S> InboundDeadline<S> {
 
 impl<S, B, R> Service<Request<B>> for InboundDeadline<S>
 where
-    S: Service<Request<B>, Response = Response<R>>,
+    S: Service<Request<B>, Response = Response<R>> + Clone,
 {
     type Response = Response<ResponseBody<R>>;
     type Error = S::Error;
@@ -65,6 +67,7 @@ where
                     watch.tell(now, Moment::Refused);
                 }
                 if expired && config.mode() == Mode::Enforce {
+                    self.let_go();
                     return ResponseFuture::refused(dialect);
                 }
                 let mut context = context.unwrap_or_else(CallContext::current);
@@ -79,6 +82,15 @@ where
         request.extensions_mut().insert(context.clone());
         let inner = context.run(|| self.inner.call(request));
         ResponseFuture::watched(inner, context, watch, dialect)
+    }
+}
+
+impl<S: Clone> InboundDeadline<S> {
+    /// Drops the instance that was readied and will not be called: what it reserved is for others.
+    #[cold]
+    fn let_go(&mut self) {
+        let fresh = self.inner.clone();
+        drop(std::mem::replace(&mut self.inner, fresh));
     }
 }
 

@@ -2,7 +2,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::Request;
-use steadfast_core::{BoxError, CallKey, CallState, Deadline};
+use steadfast_core::order::enter;
+use steadfast_core::{BoxError, CallKey, CallState, Deadline, LayerKind};
 use tokio::time::Instant;
 use tower_service::Service;
 
@@ -50,13 +51,26 @@ where
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
-    #[inline]
+    #[inline(never)]
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let _entered = enter(LayerKind::Key);
         if let Some(terms) = self.config.terms(&request) {
             if let Err(error) = prepare(&mut request, &terms) {
                 return ResponseFuture::refused(error);
             }
         }
+        self.send(request)
+    }
+}
+
+impl<S> WithKey<S> {
+    /// In a function of its own that holds nothing besides, so that the inner future, which may be
+    /// large, is made where it stays: what has to be dropped on a panic makes the compiler move it.
+    #[inline(never)]
+    fn send<B>(&mut self, request: Request<B>) -> ResponseFuture<S::Future>
+    where
+        S: Service<Request<B>>,
+    {
         ResponseFuture::sent(self.inner.call(request))
     }
 }

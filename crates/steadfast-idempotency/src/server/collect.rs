@@ -45,6 +45,17 @@ impl<B> Collect<B> {
     }
 }
 
+impl<B> Collect<B> {
+    /// What was read so far, and what follows it.
+    pub(crate) fn into_parts(self) -> (Bytes, B) {
+        let read = match self.rest.is_empty() {
+            true => self.first,
+            false => self.rest.freeze(),
+        };
+        (read, self.body)
+    }
+}
+
 impl<B: Body> Future for Collect<B> {
     type Output = Result<Collected, CollectError<B::Error>>;
 
@@ -65,9 +76,7 @@ impl<B: Body> Future for Collect<B> {
                 *this.trailers = true;
                 continue;
             };
-            if data.remaining() > *this.limit - read {
-                return Poll::Ready(Err(CollectError::TooLarge));
-            }
+            let over = data.remaining() > *this.limit - read;
             if read == 0 {
                 *this.first = data.copy_to_bytes(data.remaining());
             } else {
@@ -76,6 +85,9 @@ impl<B: Body> Future for Collect<B> {
                 }
                 this.rest
                     .extend_from_slice(&data.copy_to_bytes(data.remaining()));
+            }
+            if over {
+                return Poll::Ready(Err(CollectError::TooLarge));
             }
         }
         let bytes = match this.rest.is_empty() {

@@ -1,4 +1,6 @@
 use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,16 +10,20 @@ use http::{HeaderName, Method, Uri};
 use super::engine::EngineConfig;
 use super::fingerprint::Fingerprint;
 use super::problem::PROBLEM_BASE;
+use super::record::Record;
 use super::replayed_headers::ReplayedHeaders;
+use super::store_policy::StorePolicy;
 use crate::{IDEMPOTENCY_KEY, KeySyntax};
 
 mod policy;
 mod read;
 
-pub use policy::{AnonymousKeys, KeyPolicy};
+pub use policy::{AnonymousKeys, KeyPolicy, Replay, StoredBody};
 
 type ScopeOf = dyn Fn(&Parts) -> Option<Arc<str>> + Send + Sync;
 type TargetOf = dyn Fn(&Parts) -> Option<Uri> + Send + Sync;
+pub(super) type Checking = Pin<Box<dyn Future<Output = Replay> + Send>>;
+type BeforeReplay = dyn Fn(Parts, Record) -> Checking + Send + Sync;
 type FingerprintOf = dyn Fn(&Parts, &Uri, &[u8]) -> Fingerprint + Send + Sync;
 
 /// The knobs of an [`IdempotencyLayer`](super::IdempotencyLayer).
@@ -26,7 +32,9 @@ type FingerprintOf = dyn Fn(&Parts, &Uri, &[u8]) -> Fingerprint + Send + Sync;
 /// use std::time::Duration;
 /// use http::{Method, request::Parts};
 /// use steadfast_idempotency::{IDEMPOTENCY_KEY, KeySyntax};
-/// use steadfast_idempotency::server::{AnonymousKeys, IdempotencyConfig, KeyPolicy};
+/// use steadfast_idempotency::server::{
+///     AnonymousKeys, IdempotencyConfig, KeyPolicy, StorePolicy, StoredBody,
+/// };
 ///
 /// #[derive(Clone)]
 /// struct Account(String);
@@ -45,7 +53,10 @@ type FingerprintOf = dyn Fn(&Parts, &Uri, &[u8]) -> Fingerprint + Send + Sync;
 /// assert_eq!(config.request_limit(), 1024 * 1024);
 /// assert_eq!(config.request_timeout(), Duration::from_secs(30));
 /// assert_eq!(config.response_limit(), 256 * 1024);
+/// assert_eq!(config.stored_body(), StoredBody::Whole);
+/// assert_eq!(config.store_policy(), &StorePolicy::default());
 /// assert_eq!(config.replay_marker(), "idempotent-replayed");
+/// assert_eq!(config.lifetime_header().unwrap(), "idempotency-key-lifetime");
 /// ```
 #[derive(Clone)]
 pub struct IdempotencyConfig {
@@ -61,6 +72,10 @@ pub struct IdempotencyConfig {
     request_limit: usize,
     request_timeout: Duration,
     response_limit: usize,
+    stored_body: StoredBody,
+    store_policy: StorePolicy,
+    before_replay: Option<Arc<BeforeReplay>>,
+    lifetime_header: Option<HeaderName>,
     replayed_headers: ReplayedHeaders,
     replay_marker: HeaderName,
     problem_base: Arc<str>,
@@ -74,6 +89,7 @@ const REQUEST_LIMIT: usize = 1024 * 1024;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 const RESPONSE_LIMIT: usize = 256 * 1024;
 const REPLAY_MARKER: HeaderName = HeaderName::from_static("idempotent-replayed");
+const LIFETIME_HEADER: HeaderName = HeaderName::from_static("idempotency-key-lifetime");
 
 impl IdempotencyConfig {
     /// The defaults, with the function that names the caller a request belongs to.
@@ -98,6 +114,10 @@ impl IdempotencyConfig {
             request_limit: REQUEST_LIMIT,
             request_timeout: REQUEST_TIMEOUT,
             response_limit: RESPONSE_LIMIT,
+            stored_body: StoredBody::Whole,
+            store_policy: StorePolicy::default(),
+            before_replay: None,
+            lifetime_header: Some(LIFETIME_HEADER),
             replayed_headers: ReplayedHeaders::default(),
             replay_marker: REPLAY_MARKER,
             problem_base: PROBLEM_BASE.into(),
@@ -171,6 +191,45 @@ impl IdempotencyConfig {
         self
     }
 
+    /// Sets what is kept of an answer's body. Default: all of it, or nothing.
+    #[must_use]
+    pub fn with_stored_body(mut self, stored: StoredBody) -> Self {
+        self.stored_body = stored;
+        self
+    }
+
+    /// Sets which answers are kept, by their status. Default: success and final refusals.
+    #[must_use]
+    pub fn with_store_policy(mut self, policy: StorePolicy) -> Self {
+        self.store_policy = policy;
+        self
+    }
+
+    /// Sets who is asked before a kept answer is given to a repeat. Default: nobody, so that the
+    /// authentication outside of the layer decides alone.
+    ///
+    /// The head of the repeat and the record go in. A caller whose grant was revoked since may
+    /// still pass authentication, and must not read what it could not do any more.
+    #[must_use]
+    pub fn with_before_replay<F, Fut>(mut self, before: F) -> Self
+    where
+        F: Fn(Parts, Record) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Replay> + Send + 'static,
+    {
+        self.before_replay = Some(Arc::new(move |parts, record| {
+            Box::pin(before(parts, record))
+        }));
+        self
+    }
+
+    /// Sets the header that says how many seconds a key is remembered, on every answer to one.
+    /// Default `Idempotency-Key-Lifetime`; None says nothing.
+    #[must_use]
+    pub fn with_lifetime_header(mut self, name: Option<HeaderName>) -> Self {
+        self.lifetime_header = name;
+        self
+    }
+
     /// Sets which headers a replay carries.
     #[must_use]
     pub fn with_replayed_headers(mut self, headers: ReplayedHeaders) -> Self {
@@ -235,6 +294,8 @@ impl fmt::Debug for IdempotencyConfig {
             .field("request_limit", &self.request_limit)
             .field("request_timeout", &self.request_timeout)
             .field("response_limit", &self.response_limit)
+            .field("stored_body", &self.stored_body)
+            .field("store_policy", &self.store_policy)
             .field("engine", &self.engine)
             .finish_non_exhaustive()
     }

@@ -2,15 +2,16 @@ use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
-use steadfast_core::in_current_context;
+use steadfast_core::{Random, in_current_context};
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
 use super::fingerprint::Fingerprint;
 use super::operation::Operation;
-use super::registry::Registry;
-use super::store::TxStore;
+use super::registry::{Clash, Place, Registry};
+use super::store::{Began, TxStore};
 use super::transaction::TransactionSlot;
+use super::waiting::Patience;
 
 mod config;
 mod execution;
@@ -18,7 +19,7 @@ mod refused;
 mod run;
 mod worked;
 
-pub use config::EngineConfig;
+pub use config::{Conflict, EngineConfig, OldKeys};
 pub use execution::{Executed, Execution};
 pub use refused::Refused;
 pub use worked::{Keep, Worked};
@@ -31,6 +32,7 @@ pub struct Engine<St> {
     store: St,
     config: EngineConfig,
     registry: Registry,
+    random: Random,
     tasks: TaskTracker,
 }
 
@@ -41,6 +43,7 @@ impl<St: TxStore> Engine<St> {
             store,
             config,
             registry: Registry::default(),
+            random: Random::new(),
             tasks: TaskTracker::new(),
         }
     }
@@ -68,8 +71,11 @@ impl<St: TxStore> Engine<St> {
         F: Future<Output = Worked<T>> + Send + 'static,
         T: Send + 'static,
     {
+        let conflict = self.config.conflict();
         if let Some(clash) = self.registry.owned(&operation, fingerprint) {
-            return Execution::refused(clash.into());
+            if clash == Clash::OtherRequest || conflict == Conflict::Refuse {
+                return Execution::refused(clash.into());
+            }
         }
         let registry = self.registry.clone();
         let run = run::Run {
@@ -78,30 +84,48 @@ impl<St: TxStore> Engine<St> {
             operation,
             fingerprint,
         };
+        let (caller, mut patience) = Patience::new(conflict, &self.random);
         let task = async move {
-            // Replays must not stand in each other's way: they look before they enter, or else
-            // when they find another one there.
-            let finds_first = run.store.finds_first();
-            if finds_first {
-                if let Some(replayed) = run.find().await? {
-                    return Ok(replayed);
+            // A provably old key must not begin before it was looked up.
+            let finds_first = run.store.finds_first() || run.refuse_if_old().is_err();
+            loop {
+                // Before the entry: replays must not stand in each other's way.
+                if finds_first {
+                    if let Some(replayed) = run.find().await? {
+                        return Ok(replayed);
+                    }
+                    run.refuse_if_old()?;
+                }
+                let place = match registry.enter(&run.operation, run.fingerprint) {
+                    Ok(running) => match run.begin().await? {
+                        Began::Fresh(tx) => {
+                            let outcome = run.run(tx, &running, work).await;
+                            // The entry goes before the answer is seen: the repeat after it must
+                            // not meet a 409.
+                            drop(running);
+                            return outcome;
+                        }
+                        Began::Done(record) => return run.replay(record),
+                        Began::Busy => Some(Place::Elsewhere),
+                    },
+                    Err(Clash::OtherRequest) => return Err(Refused::KeyReused),
+                    Err(Clash::SameRequest) => {
+                        // Perhaps that one is a replay as well, at its look inside `begin`.
+                        if !finds_first {
+                            if let Some(replayed) = run.find().await? {
+                                return Ok(replayed);
+                            }
+                        }
+                        registry.wait(&run.operation, run.config.waiters())
+                    }
+                };
+                if !patience.again(place).await {
+                    return Err(Refused::InProgress);
                 }
             }
-            let running = match registry.enter(&run.operation, run.fingerprint) {
-                Ok(running) => running,
-                Err(clash) if finds_first => return Err(clash.into()),
-                Err(clash) => {
-                    let found = run.find().await?;
-                    return found.ok_or_else(|| clash.into());
-                }
-            };
-            let outcome = run.run(&running, work).await;
-            // The entry goes before the answer is seen: the repeat after it must not meet a 409.
-            drop(running);
-            outcome
         };
         let task = in_current_context(task.in_current_span());
-        Execution::running(self.tasks.spawn(task))
+        Execution::running(self.tasks.spawn(task), caller)
     }
 
     /// Waits for all work that runs, at most for `limit`.
@@ -138,6 +162,7 @@ impl<St: Clone> Clone for Engine<St> {
             store: self.store.clone(),
             config: self.config.clone(),
             registry: self.registry.clone(),
+            random: self.random.clone(),
             tasks: self.tasks.clone(),
         }
     }

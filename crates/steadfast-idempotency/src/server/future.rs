@@ -14,31 +14,32 @@ use tower_service::Service;
 
 use super::body::ResponseBody;
 use super::collect::{Collect, CollectError};
-use super::config::IdempotencyConfig;
+use super::config::{IdempotencyConfig, Replay};
 use super::engine::{Executed, Execution};
+use super::execute::Execute;
 use super::layer::Shared;
 use super::operation::Operation;
 use super::problem::{Code, Problem};
-use super::respond::{Answered, refusal, replay, respond};
-use super::store::TxStore;
+use super::record::Record;
+use super::respond::{Answered, advertise, refusal, replay, respond};
 
 pin_project! {
-    /// The answer to come of an [`Idempotency`](super::Idempotency) service.
+    /// The answer to come of a [`Protected`](super::Protected) service.
     ///
     /// Dropped while the request body is read, nothing has happened. Dropped later, the handler
     /// and its record are finished all the same.
-    pub struct ResponseFuture<S, St, B, R>
+    pub struct ResponseFuture<S, E, B, R>
     where
         S: Service<Request<B>>,
     {
         #[pin]
-        state: State<S, St, B, R>,
+        state: State<S, E, B, R>,
     }
 }
 
 pin_project! {
     #[project = StateProj]
-    enum State<S, St, B, R>
+    enum State<S, E, B, R>
     where
         S: Service<Request<B>>,
     {
@@ -54,24 +55,32 @@ pin_project! {
             body: Collect<B>,
             #[pin]
             timeout: Sleep,
-            call: Option<Call<S, St>>,
+            call: Option<Call<S, E>>,
         },
         Running {
             execution: Execution<Answered<R, S::Error>>,
-            shared: Arc<Shared<St>>,
+            // The head of the request, where it is needed before a replay.
+            parts: Option<Parts>,
+            shared: Arc<Shared<E>>,
+        },
+        Checking {
+            // The user's own future, unnamed.
+            checking: Pin<Box<dyn Future<Output = Replay> + Send>>,
+            record: Option<Record>,
+            shared: Arc<Shared<E>>,
         },
     }
 }
 
 /// What waits for the request body.
-struct Call<S, St> {
+struct Call<S, E> {
     service: S,
     parts: Parts,
     operation: Operation,
-    shared: Arc<Shared<St>>,
+    shared: Arc<Shared<E>>,
 }
 
-impl<S, St, B, R> ResponseFuture<S, St, B, R>
+impl<S, E, B, R> ResponseFuture<S, E, B, R>
 where
     S: Service<Request<B>>,
 {
@@ -91,7 +100,7 @@ where
         parts: Parts,
         body: B,
         operation: Operation,
-        shared: Arc<Shared<St>>,
+        shared: Arc<Shared<E>>,
     ) -> Self {
         let config = &shared.config;
         let state = State::Reading {
@@ -108,12 +117,12 @@ where
     }
 }
 
-impl<S, St, B, R> Future for ResponseFuture<S, St, B, R>
+impl<S, E, B, R> Future for ResponseFuture<S, E, B, R>
 where
     S: Service<Request<B>, Response = Response<R>, Error: Send, Future: Send>,
     S: Send + 'static,
     S::Error: 'static,
-    St: TxStore,
+    E: Execute,
     B: Body<Data: Buf> + From<Bytes> + Send + 'static,
     R: Body<Data = Bytes> + Send + 'static,
 {
@@ -154,19 +163,57 @@ where
                         },
                     }
                 }
-                StateProj::Running { execution, shared } => {
-                    let executed = ready!(Pin::new(execution).poll(cx));
-                    return Poll::Ready(match executed {
+                StateProj::Running {
+                    execution,
+                    parts,
+                    shared,
+                } => {
+                    let config = &shared.config;
+                    let mut answered = match ready!(Pin::new(execution).poll(cx)) {
                         Ok(Executed::Ran(answered)) => answered,
-                        Ok(Executed::Replayed(record)) => Ok(replay(record, &shared.config)),
+                        Ok(Executed::Replayed(record)) => {
+                            match config.check_replay(parts.take(), &record) {
+                                None => Ok(replay(record, config)),
+                                Some(checking) => {
+                                    let next = State::Checking {
+                                        checking,
+                                        record: Some(record),
+                                        shared: Arc::clone(shared),
+                                    };
+                                    state.set(next);
+                                    continue;
+                                }
+                            }
+                        }
                         Err(refused) => {
-                            let problem = Problem::from(&refused);
-                            let mut response = refusal(problem, &shared.config);
+                            let problem = Problem::of(&refused, E::GUARANTEE);
+                            let mut response = refusal(problem, config);
                             // The store's own error, for whoever logs answers further out.
                             response.extensions_mut().insert(Arc::new(refused));
                             Ok(response)
                         }
-                    });
+                    };
+                    if let Ok(response) = &mut answered {
+                        advertise(response, config);
+                    }
+                    return Poll::Ready(answered);
+                }
+                StateProj::Checking {
+                    checking,
+                    record,
+                    shared,
+                } => {
+                    let config = &shared.config;
+                    let mut response = match ready!(checking.as_mut().poll(cx)) {
+                        Replay::Allow => replay(record.take().expect(COMPLETED), config),
+                        Replay::Refuse => {
+                            let detail = "the answer to this key is kept, and this request may \
+                                          not have it";
+                            refusal(Problem::new(Code::ReplayRefused, detail), config)
+                        }
+                    };
+                    advertise(&mut response, config);
+                    return Poll::Ready(Ok(response));
                 }
             };
             state.set(next);
@@ -174,13 +221,13 @@ where
     }
 }
 
-impl<S, St> Call<S, St> {
-    fn start<B, R>(self, body: Bytes) -> State<S, St, B, R>
+impl<S, E> Call<S, E> {
+    fn start<B, R>(self, body: Bytes) -> State<S, E, B, R>
     where
         S: Service<Request<B>, Response = Response<R>, Error: Send, Future: Send>,
         S: Send + 'static,
         S::Error: 'static,
-        St: TxStore,
+        E: Execute,
         B: From<Bytes> + Send + 'static,
         R: Body<Data = Bytes> + Send + 'static,
     {
@@ -191,15 +238,20 @@ impl<S, St> Call<S, St> {
             shared,
         } = self;
         let fingerprint = shared.config.fingerprint_of(&parts, &body);
+        let remembered = shared.config.remembered(&parts);
         parts.extensions.insert(operation.clone());
         let config = Arc::clone(&shared);
-        let work = move |slot| async move {
-            parts.extensions.insert(slot);
+        let work = move |handle: E::Handle| async move {
+            parts.extensions.insert(handle);
             let request = Request::from_parts(parts, B::from(body));
-            respond(service, request, &config.config).await
+            respond(service, request, &config.config, E::GUARANTEE).await
         };
         let execution = shared.engine.execute(operation, fingerprint, work);
-        State::Running { execution, shared }
+        State::Running {
+            execution,
+            parts: remembered,
+            shared,
+        }
     }
 }
 
@@ -223,7 +275,7 @@ fn too_slow(config: &IdempotencyConfig) -> Problem {
     Problem::new(Code::BodyTimeout, detail)
 }
 
-impl<S, St, B, R> fmt::Debug for ResponseFuture<S, St, B, R>
+impl<S, E, B, R> fmt::Debug for ResponseFuture<S, E, B, R>
 where
     S: Service<Request<B>>,
 {

@@ -11,13 +11,16 @@ use super::store::TxStore;
 
 /// Protects the routes it is put on: at most one effect per key, the same answer to every repeat.
 ///
+/// The effect is what the handler writes in its transaction. For effects elsewhere there is
+/// [`LeasedLayer`](super::leased::LeasedLayer).
+///
 /// It belongs inside authentication, which must have said who calls before a key means anything.
 /// All services that one value and its clones made share one engine.
-pub struct IdempotencyLayer<St>(Arc<Shared<St>>);
+pub struct IdempotencyLayer<St>(Arc<Shared<Engine<St>>>);
 
 #[derive(Debug)]
-pub(crate) struct Shared<St> {
-    pub(crate) engine: Engine<St>,
+pub(crate) struct Shared<E> {
+    pub(crate) engine: E,
     pub(crate) config: IdempotencyConfig,
 }
 

@@ -3,6 +3,7 @@ use http::{HeaderValue, Response, header};
 use serde_json::json;
 
 use super::engine::Refused;
+use super::execute::Guarantee;
 
 mod code;
 
@@ -61,9 +62,11 @@ impl Problem {
     }
 }
 
-impl From<&Refused> for Problem {
-    fn from(refused: &Refused) -> Self {
+impl Problem {
+    /// Why an operation has no answer, as its caller is told.
+    pub fn of(refused: &Refused, guarantee: Guarantee) -> Self {
         const AGAIN: &str = "repeat the request with the same key";
+        let undone = guarantee.undone();
         match refused {
             Refused::InProgress => Self::new(
                 Code::InProgress,
@@ -74,6 +77,17 @@ impl From<&Refused> for Problem {
                 "this key was used for another request: method, target, content type and body \
                  must equal the first one's, and a new operation needs a new key",
             ),
+            Refused::KeyExpired => Self::new(
+                Code::KeyExpired,
+                "this key was made, as it says itself, before the time for which answers are \
+                 kept, and nothing is kept of it: look up what became of the operation, and use \
+                 a new key only for a new one",
+            ),
+            Refused::OutcomeUnknown => Self::new(
+                Code::OutcomeUnknown,
+                "an earlier request with this key was lost while it ran, and it is not known \
+                 what it did; it is not run again until that is known",
+            ),
             // The store's own words stay inside: they may name hosts, files and statements.
             Refused::StoreUnavailable(_) => Self::new(
                 Code::StoreUnavailable,
@@ -81,7 +95,7 @@ impl From<&Refused> for Problem {
             ),
             Refused::WorkLimit(limit) => Self::new(
                 Code::WorkLimitExceeded,
-                format!("the handler took longer than {limit:?} and was rolled back: {AGAIN}"),
+                format!("the handler took longer than {limit:?}; {undone}: {AGAIN}"),
             ),
             Refused::Interrupted => Self::new(
                 Code::Interrupted,
@@ -89,7 +103,7 @@ impl From<&Refused> for Problem {
             ),
             Refused::Panicked => Self::new(
                 Code::HandlerPanicked,
-                "the handler panicked and was rolled back",
+                format!("the handler panicked; {undone}"),
             ),
             Refused::TransactionNotReturned => Self::new(
                 Code::TransactionNotReturned,
@@ -103,9 +117,19 @@ impl From<&Refused> for Problem {
             ),
             Refused::TransactionEnded(_) => Self::new(
                 Code::TransactionEnded,
-                "the transaction ended before its time, by the handler's hand most likely: its effect may be committed without \
-                 a record, so that a repeat may double it",
+                "the transaction ended before its time, by the handler's hand most likely: its \
+                 effect may be committed without a record, so that a repeat may double it",
             ),
+        }
+    }
+}
+
+impl Guarantee {
+    /// What became of the effect of work that failed.
+    pub(super) const fn undone(self) -> &'static str {
+        match self {
+            Self::Transactional => "it was rolled back",
+            Self::Leased => "what it did stays",
         }
     }
 }
@@ -114,7 +138,7 @@ impl From<&Refused> for Problem {
 mod tests {
     use super::*;
 
-    const ALL: [Code; 19] = [
+    const ALL: [Code; 22] = [
         Code::KeyMissing,
         Code::KeyMalformed,
         Code::ScopeMissing,
@@ -122,7 +146,10 @@ mod tests {
         Code::BodyTimeout,
         Code::BodyTooLarge,
         Code::KeyReused,
+        Code::KeyExpired,
         Code::InProgress,
+        Code::OutcomeUnknown,
+        Code::ReplayRefused,
         Code::StoreUnavailable,
         Code::WorkLimitExceeded,
         Code::Interrupted,

@@ -1,6 +1,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::watch;
+
 use super::fingerprint::Fingerprint;
 use super::operation::Operation;
 
@@ -11,21 +13,32 @@ use super::operation::Operation;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Registry(Arc<Mutex<HashMap<Operation, Entry>>>);
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Entry {
     fingerprint: Fingerprint,
     /// The transaction is open and nothing was recorded before it. Until then nobody knows whose
     /// key it is, so that another fingerprint is no reason for a 422.
     owns: bool,
+    /// Made by the first that waits; it goes with the entry, which wakes all of them.
+    ended: Option<watch::Sender<()>>,
 }
 
 impl Entry {
-    fn clash(self, fingerprint: Fingerprint) -> Clash {
+    fn clash(&self, fingerprint: Fingerprint) -> Clash {
         match self.owns && self.fingerprint != fingerprint {
             true => Clash::OtherRequest,
             false => Clash::SameRequest,
         }
     }
+}
+
+/// A place among those that wait for an operation.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// The receiver's sender goes when the operation ends.
+    Taken(watch::Receiver<()>),
+    /// It does not run in this process, or not any more.
+    Elsewhere,
 }
 
 /// Who runs already.
@@ -38,10 +51,19 @@ pub(crate) enum Clash {
 impl Registry {
     /// What stands in the way of this request without a look at the database: work that owns it.
     pub(crate) fn owned(&self, operation: &Operation, fingerprint: Fingerprint) -> Option<Clash> {
-        let entry = self.lock().get(operation).copied();
-        entry
-            .filter(|entry| entry.owns)
-            .map(|entry| entry.clash(fingerprint))
+        let running = self.lock();
+        let entry = running.get(operation).filter(|entry| entry.owns);
+        entry.map(|entry| entry.clash(fingerprint))
+    }
+
+    /// A place among those that wait for the operation's end, unless all are taken.
+    pub(crate) fn wait(&self, operation: &Operation, places: usize) -> Option<Place> {
+        let mut running = self.lock();
+        let Some(entry) = running.get_mut(operation) else {
+            return Some(Place::Elsewhere);
+        };
+        let ended = entry.ended.get_or_insert_with(|| watch::Sender::new(()));
+        (ended.receiver_count() < places).then(|| Place::Taken(ended.subscribe()))
     }
 
     pub(crate) fn enter(
@@ -53,8 +75,12 @@ impl Registry {
         match running.get(operation) {
             Some(entry) => Err(entry.clash(fingerprint)),
             None => {
-                let owns = false;
-                running.insert(operation.clone(), Entry { fingerprint, owns });
+                let entry = Entry {
+                    fingerprint,
+                    owns: false,
+                    ended: None,
+                };
+                running.insert(operation.clone(), entry);
                 Ok(Running {
                     registry: self.clone(),
                     operation: operation.clone(),

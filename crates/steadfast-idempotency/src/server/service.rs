@@ -11,28 +11,33 @@ use tower_service::Service;
 
 use super::body::ResponseBody;
 use super::config::{ANONYMOUS_KEY_LENGTH, AnonymousKeys, IdempotencyConfig, KeyPolicy};
+use super::engine::Engine;
+use super::execute::Execute;
 use super::future::ResponseFuture;
 use super::layer::Shared;
 use super::operation::Operation;
 use super::problem::{Code, Problem};
-use super::store::TxStore;
 use crate::{Key, KeyFormat};
 
-/// The service that [`IdempotencyLayer`](super::IdempotencyLayer) makes.
+/// The service that [`IdempotencyLayer`](super::IdempotencyLayer) and
+/// [`LeasedLayer`](super::leased::LeasedLayer) make, over the engine `E` of the one or the other.
 ///
 /// Its own refusals are answers with RFC 9457 bodies; the inner service's errors pass through.
-pub struct Idempotency<S, St> {
+pub struct Protected<S, E> {
     inner: S,
-    shared: Arc<Shared<St>>,
+    shared: Arc<Shared<E>>,
 }
 
-impl<S, St> Idempotency<S, St> {
-    pub(crate) const fn new(inner: S, shared: Arc<Shared<St>>) -> Self {
+/// A service whose effects commit together with their keys in the store `St`.
+pub type Idempotency<S, St> = Protected<S, Engine<St>>;
+
+impl<S, E> Protected<S, E> {
+    pub(crate) const fn new(inner: S, shared: Arc<Shared<E>>) -> Self {
         Self { inner, shared }
     }
 }
 
-impl<S: Clone, St> Idempotency<S, St> {
+impl<S: Clone, E> Protected<S, E> {
     /// Drops the readied instance, and with it what it reserved.
     fn give_back(&mut self) {
         let clone = self.inner.clone();
@@ -40,18 +45,18 @@ impl<S: Clone, St> Idempotency<S, St> {
     }
 }
 
-impl<S, St, B, R> Service<Request<B>> for Idempotency<S, St>
+impl<S, E, B, R> Service<Request<B>> for Protected<S, E>
 where
     S: Service<Request<B>, Response = Response<R>, Error: Send, Future: Send>,
     S: Clone + Send + 'static,
     S::Error: 'static,
-    St: TxStore,
+    E: Execute,
     B: Body<Data: Buf> + From<Bytes> + Send + 'static,
     R: Body<Data = Bytes> + Send + 'static,
 {
     type Response = Response<ResponseBody<R>>;
     type Error = S::Error;
-    type Future = ResponseFuture<S, St, B, R>;
+    type Future = ResponseFuture<S, E, B, R>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(cx)
@@ -118,7 +123,7 @@ fn operation(config: &IdempotencyConfig, parts: &Parts) -> Result<Option<Operati
     Ok(Some(Operation::new(config.namespace_handle(), scope, &key)))
 }
 
-impl<S: Clone, St> Clone for Idempotency<S, St> {
+impl<S: Clone, E> Clone for Protected<S, E> {
     fn clone(&self) -> Self {
         Self {
             inner: self.inner.clone(),
@@ -127,9 +132,9 @@ impl<S: Clone, St> Clone for Idempotency<S, St> {
     }
 }
 
-impl<S: fmt::Debug, St> fmt::Debug for Idempotency<S, St> {
+impl<S: fmt::Debug, E> fmt::Debug for Protected<S, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Idempotency")
+        f.debug_struct("Protected")
             .field("inner", &self.inner)
             .field("config", &self.shared.config)
             .finish()

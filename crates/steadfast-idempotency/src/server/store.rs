@@ -17,6 +17,12 @@ use super::record::Record;
 /// safe to drop: a transaction that was not committed is rolled back, also when it is dropped.
 ///
 /// The feature `conformance` has a suite that tries all of this on a store.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a store of idempotency keys with transactions",
+    label = "not a `TxStore`",
+    note = "`SqliteStore` of `steadfast-idempotency-sqlx` is one; a handle is `Clone`, `Send`, \
+            `Sync` and `'static`, and clones share the store"
+)]
 pub trait TxStore: Clone + Send + Sync + 'static {
     /// An open transaction. It owns its connection; dropping it rolls back.
     type Tx: Send + 'static;
@@ -124,6 +130,16 @@ impl StoreError {
             kind: StoreErrorKind::TransactionEnded,
             source: source.into(),
         }
+    }
+
+    /// One step of a store, which is dropped at the limit and then counts as failed.
+    pub(crate) async fn in_time<T>(
+        step: &'static str,
+        limit: Duration,
+        doing: impl Future<Output = Result<T, Self>>,
+    ) -> Result<T, Self> {
+        let late = |_| Self::unavailable(format!("its step `{step}` took longer than {limit:?}"));
+        tokio::time::timeout(limit, doing).await.map_err(late)?
     }
 
     /// Whose fault it is.

@@ -4,4 +4,5 @@
 mod client;
 mod conformance;
 mod contract;
+mod leased;
 mod server;

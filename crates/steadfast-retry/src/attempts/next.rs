@@ -47,6 +47,7 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
             config,
             opening,
             history,
+            counted,
             ..
         } = self;
         let config = config.as_ref();
@@ -70,6 +71,7 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
         let mut ask = Ask::new(now);
         ask.throttled = brought.throttled;
         ask.criticality = opening.criticality;
+        ask.share = opening.share();
         let (terms, budget) = (opening.terms(config), opening.budget(config));
         let draws = &mut history.draws;
         let draw = || draws.get_or_insert_with(|| config.random.draws()).draw();
@@ -84,8 +86,12 @@ impl<C: AsRef<RetryConfig>> Attempts<C> {
             Decision::Retry(next) => next,
         };
         history.unknown |= brought.verdict.delivery() == Some(Delivery::Unknown);
-        history.admissions_awaited += u32::from(next.permit.is_none());
-        next.permit = next.permit.or(refused);
+        if next.permit.is_none() {
+            // It takes the place of what a layer of ours refused, and counts as that did.
+            history.admissions_awaited += 1;
+            next.counted = *counted;
+            next.permit = refused;
+        }
         history.last_wait = next.wait;
         history.retries += u32::from(next.counted);
         if let Hint::Exactly(_) = brought.hint {

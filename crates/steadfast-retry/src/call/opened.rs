@@ -1,10 +1,10 @@
 //! What is known of a call before anything is sent.
 
-use http::request;
+use http::{Extensions, request};
 use steadfast_core::budget::Target;
 use steadfast_core::decide::Admission;
 use steadfast_core::{
-    Attempt, CallContext, CallState, Deadline, Event, RouteRule, Safety, is_owned,
+    Attempt, CallContext, CallState, Deadline, Event, OwnerMark, RouteRule, Safety, is_owned,
 };
 
 use super::mark;
@@ -12,6 +12,7 @@ use super::reading::safety;
 use super::telling::subject;
 use crate::attempts::Opening;
 use crate::template::HeadView;
+use crate::upstream::Ownership;
 use crate::{RetryConfig, RetryOverrides};
 
 /// A call that is begun and has sent nothing yet.
@@ -30,14 +31,15 @@ impl Opened {
     /// Begins a call with this head.
     #[inline(always)]
     pub(crate) fn begin(config: &RetryConfig, head: &request::Parts) -> Self {
-        let unowned = !is_owned() && CallContext::current_owner().is_none();
+        let served = CallContext::current_terms();
+        let unowned = !is_owned() && served.2.is_none();
         let says_nothing = head.extensions.is_empty() && unowned;
         let safe = head.method.is_safe();
         let may_repeat = |safety| config.terms.may_repeat(|| safety);
         if says_nothing && config.is_same_for_all() && (safe || may_repeat(Safety::Unprotected)) {
             // The common call: nothing but the config and the method has a say in it.
             return Self {
-                opening: Opening::new(config, false, Deadline::NONE, None),
+                opening: Opening::common(served.0, served.1),
                 safety: safe.then_some(Safety::Safe),
                 rule: None,
                 may_repeat: may_repeat(Safety::Safe),
@@ -57,7 +59,8 @@ impl Opened {
         let state = view.state;
         let mut opening = Opening::new(
             config,
-            is_owned() || state.is_some_and(CallState::is_owned) || config.is_owned_upstream(),
+            Ownership::of(config, is_owned_here(extensions)),
+            config.left_to_next(),
             state.map_or(Deadline::NONE, CallState::deadline),
             extensions.get::<RetryOverrides>().copied(),
         );
@@ -68,7 +71,7 @@ impl Opened {
         // Asked only after a failure, if it can be.
         let mut known = None;
         let ask = || *known.insert(safety(rule.map(|at| &config.rules[at]), view));
-        let may_repeat = opening.terms(config).may_repeat(ask);
+        let may_repeat = opening.may_repeat(config, ask);
         if !may_repeat && known.is_none() {
             known = Some(safety(rule.map(|at| &config.rules[at]), view));
         }
@@ -100,30 +103,31 @@ impl Opened {
 
     /// Whether the deadline has come before anything was sent.
     #[inline]
-    pub(crate) fn is_expired(&self, config: &RetryConfig) -> bool {
+    pub(crate) fn is_expired(&mut self, config: &RetryConfig) -> bool {
         self.opening.is_expired(config)
     }
 
     /// Marks the first attempt.
     #[inline]
-    pub(crate) fn mark(&self, config: &RetryConfig, head: &mut request::Parts, owns: bool) {
+    pub(crate) fn mark(&mut self, config: &RetryConfig, head: &mut request::Parts, owns: bool) {
+        if config.owner_mark.is_some() || !head.extensions.is_empty() {
+            self.mark_by(config, head, owns);
+        }
+    }
+
+    #[inline(never)]
+    fn mark_by(&mut self, config: &RetryConfig, head: &mut request::Parts, owns: bool) {
         if let Some(mark) = &config.owner_mark {
-            let max = self.opening.terms(config).max_attempts.get();
-            match (owns, self.opening.is_owned()) {
-                (true, _) => mark.write(&mut head.headers, Attempt { number: 1, max }),
-                (false, false) => mark.remove(&mut head.headers),
-                // The hops after this one must know too; in one process its owner has marked it.
-                (false, true) => {
-                    let owner = CallContext::current_owner();
-                    if let Some(owner) = owner.filter(|_| mark.read(&head.headers).is_none()) {
-                        mark.write(&mut head.headers, owner);
-                    }
-                }
+            match (self.opening.told(config, owns, 1), self.opening.is_owned()) {
+                (Some(owner), _) => mark.write(&mut head.headers, owner),
+                (None, false) => mark.remove(&mut head.headers),
+                (None, true) => pass_on(mark, head),
             }
         }
         let extensions = &mut head.extensions;
         // A state is changed where there is one; making one would cost every first attempt.
         if CallState::of(extensions).is_some() {
+            self.opening.start();
             let deadline = self.opening.deadline(config);
             if self.opening.is_owned() {
                 // Which attempt it is was said by its owner.
@@ -134,12 +138,6 @@ impl Opened {
         }
     }
 
-    /// The first attempt has gone out.
-    #[inline]
-    pub(crate) fn on_sent(&self, config: &RetryConfig) {
-        self.opening.on_sent(config);
-    }
-
     /// Tells that a loop further out repeats the call, where one does.
     #[inline]
     pub(crate) fn pass_through(&self, config: &RetryConfig, head: HeadView<'_>) {
@@ -147,5 +145,26 @@ impl Opened {
             let safety = self.safety.unwrap_or(Safety::Unprotected);
             observer.observe(&Event::PassedThrough(subject(head, safety)));
         }
+    }
+}
+
+/// Whether a loop further out in this process repeats what has these extensions.
+fn is_owned_here(extensions: &Extensions) -> bool {
+    is_owned() || CallState::of(extensions).is_some_and(CallState::is_owned)
+}
+
+/// The hops after this one must know too who repeats a call that this one does not.
+fn pass_on(mark: &OwnerMark, head: &mut request::Parts) {
+    let Some(owner) = CallContext::current_owner() else {
+        return;
+    };
+    if !is_owned_here(&head.extensions) {
+        return mark.write(&mut head.headers, owner);
+    }
+    // A layer that owns it here has marked it by its own count. An operation has no header to
+    // write: it uses what it is left, so nothing of that goes on.
+    let marked = mark.read(&head.headers);
+    if marked.is_none_or(|marked| marked == owner) {
+        mark.write(&mut head.headers, owner.without_allowance());
     }
 }

@@ -3,7 +3,7 @@ use std::error::Error;
 use http::{Extensions, HeaderMap, Response, StatusCode, response};
 use steadfast_core::grpc::{Code, Transport};
 use steadfast_core::{
-    Answer, CallState, Hint, HintSource, Preconditions, Rejected, RouteRule, Safety, SafetySources,
+    Answer, CallState, Hint, Preconditions, Rejected, RouteRule, Safety, SafetySources,
 };
 
 use super::Call;
@@ -81,15 +81,15 @@ impl<C: AsRef<RetryConfig>> Call<C> {
         }
         let code = Code::of(headers)?;
         let config = self.config();
-        let hint = match config.hints.reads(HintSource::Pushback) && code != Code::Ok {
-            true => Hint::of_pushback(headers),
-            false => Hint::None,
+        let hint = match code {
+            Code::Ok => Hint::None,
+            _ => config.hints.read_grpc(headers),
         };
         let throttled = code == Code::ResourceExhausted;
         Some(Brought {
             hint,
             throttled,
-            ..Brought::new(code.verdict(config.retryable_codes))
+            ..Brought::new(code.verdict(self.attempts.retryable_codes()))
         })
     }
 
@@ -98,7 +98,7 @@ impl<C: AsRef<RetryConfig>> Call<C> {
     /// Only where a failure could still be repeated, and never while the request is being sent:
     /// its sender may wait for this answer.
     pub(crate) fn holds(&self, head: Head<'_>, uploaded: impl FnOnce() -> bool) -> Option<Until> {
-        let until = match self.config().commit {
+        let until = match self.attempts.commit() {
             Commit::WholeBody { limit } => Until::End(limit),
             Commit::FirstFrame if is_grpc(head.headers) => Until::FirstFrame,
             Commit::FirstFrame | Commit::Head => return None,

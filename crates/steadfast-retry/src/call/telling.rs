@@ -53,6 +53,7 @@ pub(super) fn subject(head: HeadView<'_>, safety: Safety) -> Subject<'_> {
 
 /// The caller went away: the observer is told, and the budget by the attempts.
 impl<C: AsRef<RetryConfig>> Drop for Call<C> {
+    #[inline]
     fn drop(&mut self) {
         if !self.ended && self.config().observer.is_some() {
             let sent = self.attempts.in_flight();

@@ -3,10 +3,10 @@ use std::time::Duration;
 
 use steadfast_core::decide::{Admission, HintRule, Strictness};
 use steadfast_core::grpc::RetryableCodes;
-use steadfast_core::{Backoff, Hints, OwnerMark, RouteRule};
+use steadfast_core::{Backoff, Hints, RouteRule};
 
 use super::RetryConfig;
-use crate::{Commit, UpstreamOwner};
+use crate::Commit;
 
 impl RetryConfig {
     /// The attempts of a call, the first included.
@@ -81,15 +81,5 @@ impl RetryConfig {
     /// Bytes of a failed answer that are read during the wait.
     pub const fn drain_limit(&self) -> usize {
         self.drain_limit
-    }
-
-    /// The mark that tells the next hop who repeats the call, where it is told.
-    pub const fn owner_mark(&self) -> Option<&OwnerMark> {
-        self.owner_mark.as_ref()
-    }
-
-    /// What is done for a request whose caller's loop repeats it.
-    pub const fn upstream_owner(&self) -> UpstreamOwner {
-        self.upstream
     }
 }

@@ -16,8 +16,9 @@ use crate::attempts::Brought;
 use crate::call::{Head, Step};
 use crate::drain::Drain;
 use crate::hold::{Held, Hold};
-use crate::last::{Handed, Last, LastAnswer, hand_on};
+use crate::last::{Handed, Last, LastAnswer, hand_on, not_ready, reported};
 use crate::replay::Replay;
+use crate::response_body::Frames;
 use crate::{ReplayBody, ResponseBody};
 
 /// What an attempt ended with.
@@ -83,10 +84,16 @@ where
             Err(error) => {
                 let error = error.into();
                 let brought = this.call.read_error(&*error);
-                return Poll::Ready(self.go_on(brought, Ended::Error(error)));
+                return self.go_on(brought, Ended::Error(error), cx);
             }
         };
         let head = Head::from(&answer);
+        if let Some(report) = this.call.succeeds(head) {
+            // Committed: an upload that goes on keeps nothing more.
+            *this.replay = None;
+            let answer = reported(report, answer).map(ResponseBody::live);
+            return Poll::Ready(Some(Ok(answer)));
+        }
         let brought = this.call.read_answer(head);
         if brought.verdict.is_success() && !answer.body().is_end_stream() {
             let uploaded = || this.replay.as_ref().is_some_and(Replay::has_ended);
@@ -99,7 +106,7 @@ where
             }
         }
         let (head, body) = answer.into_parts();
-        Poll::Ready(self.go_on(brought, Ended::Answer(head, body)))
+        self.go_on(brought, Ended::Answer(head, body), cx)
     }
 
     /// An answer that looks well is read a little before it is handed on.
@@ -126,7 +133,7 @@ where
                 .unwrap_or(success),
             (Held::Well | Held::Broke, _) => success,
         };
-        Poll::Ready(self.go_on(brought, Ended::Held(hold)))
+        self.go_on(brought, Ended::Held(hold), cx)
     }
 
     fn poll_out_of_time(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Turn<R>> {
@@ -137,8 +144,13 @@ where
     }
 
     /// An attempt has ended: the end of the call, or the wait before the next one.
-    fn go_on(self: Pin<&mut Self>, brought: Brought, ended: Ended<R>) -> Turn<R> {
-        let mut this = self.project();
+    fn go_on(
+        mut self: Pin<&mut Self>,
+        brought: Brought,
+        ended: Ended<R>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Turn<R>> {
+        let mut this = self.as_mut().project();
         let replay = this.replay.as_ref();
         let body = || replay.map_or(BodyState::Replayable, Replay::state);
         let step = match &ended {
@@ -162,7 +174,8 @@ where
             Step::End(end) => {
                 // Committed: an upload that goes on keeps nothing more.
                 *this.replay = None;
-                return Some(hand_on(end, Some(ended.into_result()), this.last.take()));
+                let handed = hand_on(end, Some(ended.into_result()), this.last.take());
+                return Poll::Ready(Some(handed));
             }
             Step::Again { next, unsent } => (next, unsent),
         };
@@ -170,11 +183,14 @@ where
         let Some((body, head)) = again else {
             // The upload went on past its bound while this was decided.
             let end = this.call.no_body();
-            return Some(hand_on(end, Some(ended.into_result()), this.last.take()));
+            let handed = hand_on(end, Some(ended.into_result()), this.last.take());
+            return Poll::Ready(Some(handed));
         };
+        let answered = matches!(ended, Ended::Answer(..));
         let (drain, last) = ended.into_last(this.call.config().answer_limits());
-        // An attempt that did not leave is not the peer's last word.
-        if last.is_some() && !(unsent && this.last.is_some()) {
+        // An attempt that did not leave is not the peer's last word, unless the peer answered it.
+        let hides = unsent && this.last.is_some() && !answered;
+        if last.is_some() && !hides {
             *this.last = last;
         }
         // A wait of zero takes no timer, and one for longer than anybody lives would overflow.
@@ -185,6 +201,9 @@ where
             counted: next.counted,
             request: Request::from_parts(head, body),
         };
+        if wait.is_zero() && drain.is_none() {
+            return self.send_at_once(next, cx);
+        }
         let next = Some(next);
         match this.state.as_mut().project() {
             StateProj::Later { later } => later.set(Later::Waiting { drain, next }),
@@ -193,7 +212,39 @@ where
                 this.state.set(State::Later { later });
             }
         }
-        None
+        Poll::Ready(None)
+    }
+
+    /// Nothing is waited for: the next attempt goes out through a fresh clone that is ready, else
+    /// when that is.
+    fn send_at_once(
+        self: Pin<&mut Self>,
+        next: NextAttempt<B>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Turn<R>> {
+        let mut this = self.project();
+        let mut service = this.call.shared().service();
+        match service.poll_ready(cx) {
+            // That it is in time was decided a moment ago.
+            Poll::Ready(Ok(())) => {
+                let attempt = next.send(this.call, &mut service);
+                this.state.set(State::Calling { attempt });
+            }
+            Poll::Ready(Err(error)) => {
+                let error = error.into();
+                let end = this.call.not_ready(&*error);
+                return Poll::Ready(Some(not_ready(end, error, this.last.take())));
+            }
+            Poll::Pending => {
+                let next = Some(next);
+                let later = Box::pin(Later::Readying { service, next });
+                this.state.set(State::Later { later });
+                ready!(poll_deadline(this.timer, this.call.deadline(), cx));
+                let end = this.call.out_of_time(false);
+                return Poll::Ready(Some(hand_on(end, None, this.last.take())));
+            }
+        }
+        Poll::Ready(None)
     }
 }
 
@@ -210,6 +261,12 @@ impl<R: Body<Error: Into<BoxError>>> Ended<R> {
     /// To keep while the call goes on: what is to be read yet, or what is there.
     fn into_last(self, limits: (usize, usize)) -> (Option<Drain<R>>, Option<Last>) {
         match self {
+            // All of it is there.
+            Self::Answer(head, body) if body.is_end_stream() => {
+                let body = Some(Frames::new());
+                let last = Last::Answer(Box::new(LastAnswer { head, body }));
+                (None, Some(last))
+            }
             Self::Answer(head, body) => (Some(Drain::new(head, body, limits)), None),
             Self::Error(error) => (None, Some(Last::Error(error))),
             Self::Held(hold) => {

@@ -10,7 +10,9 @@ use tower_service::Service;
 
 use super::{Later, LaterProj, NextAttempt, ResponseFuture, State, StateProj, Turn};
 use crate::ReplayBody;
+use crate::call::Call;
 use crate::last::{Last, hand_on, not_ready};
+use crate::service::Shared;
 
 impl<S, B, R> ResponseFuture<S, S::Future, B, R>
 where
@@ -68,15 +70,7 @@ where
             }
             Poll::Ready(Ok(())) => {
                 if let Some(next) = next.take() {
-                    let NextAttempt {
-                        permit,
-                        counted,
-                        request,
-                    } = next;
-                    this.call.attempts().on_sent(counted, permit);
-                    let owned = this.call.owns().then(own);
-                    let attempt = service.call(request);
-                    drop(owned);
+                    let attempt = next.send(this.call, service);
                     this.timer.set(None);
                     this.state.set(State::Calling { attempt });
                     return Poll::Ready(None);
@@ -85,6 +79,23 @@ where
         }
         let end = this.call.out_of_time(false);
         Poll::Ready(Some(hand_on(end, None, this.last.take())))
+    }
+}
+
+impl<B> NextAttempt<B> {
+    /// It goes out through a service that is ready.
+    pub(super) fn send<S>(self, call: &mut Call<Shared<S>>, service: &mut S) -> S::Future
+    where
+        S: Service<Request<ReplayBody<B>>> + Clone,
+    {
+        let Self {
+            permit,
+            counted,
+            request,
+        } = self;
+        call.attempts().on_sent(counted, permit);
+        let _owned = call.owns().then(own);
+        service.call(request)
     }
 }
 

@@ -1,11 +1,14 @@
 use std::future::{Future, Ready, ready};
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
-use steadfast_core::BoxError;
+use steadfast_core::budget::RatioBudget;
+use steadfast_core::{Backoff, BoxError, Jitter, Ratio, Report};
 use steadfast_retry::{ReplayBody, RetryConfig, RetryLayer};
 use tower::{Layer, Service};
 
@@ -50,6 +53,39 @@ async fn an_idle_call_without_headers_extensions_and_body_allocates_nothing() {
 #[tokio::test]
 async fn a_body_of_one_frame_allocates_once() {
     assert_eq!(allocations(full("body")), 1);
+}
+
+/// Three for the state of the second attempt, three for the report in the answer, the failed
+/// answer, and what the attempts before left.
+#[tokio::test]
+async fn a_repeat_at_once_allocates_eight_times() {
+    let failed = AtomicBool::new(false);
+    let once = tower::service_fn(|_: Request<ReplayBody<Full<Bytes>>>| {
+        let mut answer = Response::new(full(""));
+        if !failed.fetch_xor(true, Ordering::Relaxed) {
+            *answer.status_mut() = http::StatusCode::SERVICE_UNAVAILABLE;
+        }
+        ready(Ok::<_, BoxError>(answer))
+    });
+    let at_once = Backoff::default()
+        .with_base(Duration::ZERO)
+        .with_jitter(Jitter::None);
+    let config = RetryConfig::default()
+        .with_backoff(at_once)
+        .with_budget(RatioBudget::new(Ratio::ONE));
+    let mut retry = RetryLayer::new(config).layer(once);
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut call = || {
+        assert!(retry.poll_ready(&mut cx).is_ready());
+        let call = pin!(retry.call(Request::new(full(""))));
+        let Poll::Ready(answer) = call.poll(&mut cx) else {
+            panic!("nothing here waits")
+        };
+        let report = answer.unwrap().extensions().get::<Report>().copied();
+        assert_eq!(report.unwrap().attempts, 2);
+    };
+    call();
+    assert_eq!(allocation_counter::measure(call).count_total, 8);
 }
 
 #[test]

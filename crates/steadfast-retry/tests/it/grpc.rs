@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use steadfast_core::grpc::{Code, RetryableCodes};
 use steadfast_core::{Backoff, Jitter, Reason, Safety};
 use steadfast_kit::{Chunks, Piece, Step};
-use steadfast_retry::Commit;
+use steadfast_retry::{Commit, RetryOverrides};
 
 use crate::stack::*;
 
@@ -309,5 +309,25 @@ proptest! {
             (frames(response.into_body()).await, frames(body()).await)
         });
         prop_assert_eq!(through, plain);
+    }
+}
+
+/// A service config says them by method.
+#[tokio::test(start_paused = true)]
+async fn codes_and_commit_can_be_said_for_one_call() {
+    let late = || served(response([trailers(&[("grpc-status", "10")])]));
+    let ok = || served(response([trailers(&[("grpc-status", "0")])]));
+    let aborted =
+        RetryOverrides::new().with_retryable_codes(RetryableCodes::NONE.with(Code::Aborted));
+    for (overrides, calls) in [
+        (RetryOverrides::new(), 1),
+        (aborted, 2),
+        (aborted.with_commit(Commit::Head), 1),
+    ] {
+        let (retry, probe) = stack(config(), vec![late(), ok()]);
+        let mut request = rpc();
+        request.extensions_mut().insert(overrides);
+        run(&retry, request).await.unwrap();
+        assert_eq!(probe.calls(), calls, "{overrides:?}");
     }
 }

@@ -1,7 +1,9 @@
 //! What the retry layer promises, on a paused clock.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+mod admitted;
 mod answers;
+mod at_once;
 mod bodies;
 mod budget_layer;
 mod budgets;
@@ -14,6 +16,7 @@ mod hints;
 mod limits;
 mod operation;
 mod owner;
+mod owner_split;
 mod readiness;
 mod reviewed;
 mod rules;

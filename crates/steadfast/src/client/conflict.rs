@@ -49,6 +49,8 @@ pub enum Conflict {
     },
     /// The budget's numbers are none that a throttle can have.
     Throttle(InvalidThrottle),
+    /// A part is left to the next hop, and nobody tells it.
+    NextHopUntold,
     /// Calls that hang are forgotten before they are seen together.
     WindowTooShort {
         /// The breaker's window.
@@ -138,6 +140,10 @@ impl fmt::Display for Conflict {
                  attempt, or a budget above nothing"
             ),
             Self::Throttle(invalid) => write!(f, "budget: {invalid}"),
+            Self::NextHopUntold => f.write_str(
+                "retry.next_hop leaves a part of the attempts to the next hop, but \
+                 retry.owner_mark, which tells it, is not set",
+            ),
             Self::WindowTooShort { window, attempt } => write!(
                 f,
                 "breaker.window is {window:?}, shorter than two attempt timeouts of {attempt:?}: \

@@ -135,8 +135,8 @@ impl Draft {
         self
     }
 
-    /// Sets everything about keys. Default: no route; the payment profile demands that calls
-    /// bring theirs.
+    /// Sets everything about keys, also whether calls must bring theirs, which the payment profile
+    /// demands and [`KeyConfig::new`] does not. Default: no route.
     #[must_use]
     pub fn with_keys(mut self, keys: KeyConfig) -> Self {
         self.keys = keys;

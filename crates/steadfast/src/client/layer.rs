@@ -31,7 +31,9 @@ impl StandardLayer {
 
     /// Sets what answers and errors mean, for retry and breaker alike. Default: what hyper's errors
     /// say ([`HyperClassify`](crate::hyper::HyperClassify)) with the `hyper` feature, else
-    /// [`DefaultClassify`](steadfast_core::DefaultClassify). Starts with a state of its own.
+    /// [`DefaultClassify`](steadfast_core::DefaultClassify). Over a reqwest client say
+    /// `ReqwestClassify` of steadfast-reqwest: no feature changes the default to it. Starts with a
+    /// state of its own.
     #[must_use]
     pub fn with_classify(mut self, classify: impl Classify) -> Self {
         self.tools.classify = Arc::new(classify);

@@ -7,7 +7,7 @@ use pin_project_lite::pin_project;
 use steadfast_admission::arrivals::ArrivalsBody;
 use steadfast_deadline::server as deadline;
 
-type Answered<R> = ArrivalsBody<deadline::ResponseBody<R>>;
+type Answered<R> = deadline::ResponseBody<ArrivalsBody<R>>;
 
 pin_project! {
     /// The body of an answer through a [`Standard`](super::Standard): the service's own, ended

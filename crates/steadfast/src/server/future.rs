@@ -9,7 +9,7 @@ use steadfast_deadline::server as deadline;
 
 use super::ResponseBody;
 
-type Call<F> = ArrivalsFuture<deadline::ResponseFuture<F>>;
+type Call<F> = deadline::ResponseFuture<ArrivalsFuture<F>>;
 
 pin_project! {
     /// The future of a [`Standard`](super::Standard): one request's answer.

@@ -11,7 +11,7 @@ use tower_layer::Layer;
 use super::Policy;
 
 /// The layers, outer to inner.
-pub(super) type Stack<S> = Arrivals<InboundDeadline<S>>;
+pub(super) type Stack<S> = InboundDeadline<Arrivals<S>>;
 
 /// A policy made into layers.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ impl Layers {
     }
 
     pub(super) fn stack<S>(&self, inner: S) -> Stack<S> {
-        self.arrivals.layer(self.deadline.layer(inner))
+        self.deadline.layer(self.arrivals.layer(inner))
     }
 }
 

@@ -5,6 +5,8 @@ mod client;
 mod client_reload;
 mod contract;
 mod cost;
+mod named;
+mod profiles;
 mod server;
 mod server_reload;
 mod told;

@@ -43,19 +43,32 @@ async fn nobody_works_for_a_caller_whose_time_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn retries_that_are_too_many_are_told_to_stop_before_their_time_is_looked_at() {
+async fn retries_that_are_too_many_are_told_to_stop_and_the_dead_are_not_counted() {
     let server = StandardLayer::default().layer(says(String::new));
     for _ in 0..15 {
         server.clone().oneshot(attempt("1/3")).await.unwrap();
     }
-    let mut last = None;
-    for _ in 0..5 {
+    let expired = || {
         let mut retry = attempt("2/3");
         let none = http::HeaderValue::from_static("0");
         retry
             .headers_mut()
             .insert("x-envoy-expected-rq-timeout-ms", none);
-        last = Some(server.clone().oneshot(retry).await.unwrap());
+        retry
+    };
+    for _ in 0..5 {
+        let answer = server.clone().oneshot(expired()).await.unwrap();
+        assert_eq!(answer.status(), StatusCode::GATEWAY_TIMEOUT);
+    }
+    let mut last = None;
+    for nth in 1..=5 {
+        let answer = server.clone().oneshot(attempt("2/3")).await.unwrap();
+        assert_eq!(
+            answer.status().is_success(),
+            nth < 5,
+            "the {nth}. of 20 at most"
+        );
+        last = Some(answer);
     }
     let last = last.unwrap();
     assert_eq!(last.status(), StatusCode::SERVICE_UNAVAILABLE);
@@ -73,7 +86,12 @@ async fn retries_that_are_too_many_are_told_to_stop_before_their_time_is_looked_
 
 #[tokio::test(start_paused = true)]
 async fn the_context_is_in_force_as_far_as_callers_are_believed() {
-    let owner = || format!("{:?}", CallContext::current_owner().map(|it| it.max));
+    let owner = || {
+        format!(
+            "{:?}",
+            CallContext::current_owner().map(|it| it.attempt().max)
+        )
+    };
     for (trust, said) in [
         (InboundTrust::Deadline, "None"),
         (InboundTrust::Everything, "Some(4)"),

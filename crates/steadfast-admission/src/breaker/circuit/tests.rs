@@ -178,6 +178,8 @@ enum Move {
     Drop(usize),
     Advance(u16),
     Hand(u8),
+    /// Another config, of the same window or of the other kind.
+    Reload(bool),
 }
 
 fn moves() -> impl Strategy<Value = Vec<Move>> {
@@ -188,6 +190,7 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
         4 => (0..4000u16).prop_map(Move::Advance),
         1 => (4000..40_000u16).prop_map(Move::Advance),
         1 => (0..16u8).prop_map(Move::Hand),
+        1 => prop::bool::weighted(0.2).prop_map(Move::Reload),
     ];
     proptest::collection::vec(one, 1..200)
 }
@@ -201,11 +204,11 @@ proptest! {
         by_time: bool,
         consecutive in proptest::option::of(1..5u32),
     ) {
-        let mut config = config(by_time);
-        if let Some(most) = consecutive {
-            config = config.with_consecutive_failures(count(most));
-        }
-        let circuit = Circuit::new(Arc::new(config), None);
+        let config = |by_time| Arc::new(match consecutive {
+            Some(most) => config(by_time).with_consecutive_failures(count(most)),
+            None => config(by_time),
+        });
+        let circuit = Circuit::new(config(by_time), None);
         let mut model = Model::new(by_time, consecutive);
         let origin = Instant::now();
         let mut now = Duration::ZERO;
@@ -238,6 +241,15 @@ proptest! {
                 }
                 Move::End(..) | Move::Drop(_) => {}
                 Move::Advance(ms) => now += Duration::from_millis(ms.into()),
+                Move::Reload(other) => {
+                    model.by_time ^= other;
+                    circuit.follow(&config(model.by_time), at());
+                    match model.state {
+                        Plain::Closed(_) if other => model.become_(Plain::Closed(Vec::new())),
+                        Plain::HalfOpen { .. } => model.become_(Plain::Open(now)),
+                        _ => {}
+                    }
+                }
                 Move::Hand(0) => { circuit.hold_open(); model.become_(Plain::HeldOpen); }
                 Move::Hand(1) => { circuit.disable(); model.become_(Plain::Disabled); }
                 Move::Hand(2) => { circuit.close(false); model.become_(Plain::Closed(Vec::new())); }

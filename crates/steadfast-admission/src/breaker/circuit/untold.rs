@@ -40,7 +40,7 @@ impl Change {
 impl Untold {
     /// To be told, if there is a change and somebody to be told of it.
     pub(super) fn push(&mut self, change: Change, config: &BreakerConfig) {
-        if config.observer.is_some() && change.from != change.to {
+        if config.observer().is_some() && change.from != change.to {
             self.changes.push_back(change);
         }
     }
@@ -62,7 +62,7 @@ impl Circuit {
         while let Some(change) = self.next_untold() {
             let _telling = Telling(self);
             let config = self.phase.load().config.clone();
-            if let Some(observer) = &config.observer {
+            if let Some(observer) = config.observer() {
                 let destination = self.destination.as_deref();
                 let mut told = CircuitChanged::new(destination, change.from, change.to);
                 (told.failures, told.calls) = (change.failures, change.calls);

@@ -6,8 +6,13 @@ use super::*;
 use Criticality::{Critical, Normal, Sheddable};
 
 fn machine(limit: u32, queue: u32, reserve: u32) -> Machine<u32> {
+    let (places, queue) = shares(limit, queue, reserve);
+    Machine::new(places, queue)
+}
+
+fn shares(limit: u32, queue: u32, reserve: u32) -> (Shares, Shares) {
     let reserve = Ratio::percent(reserve).unwrap();
-    Machine::new(Shares::of(limit, reserve), Shares::of(queue, reserve))
+    (Shares::of(limit, reserve), Shares::of(queue, reserve))
 }
 
 fn queued(machine: &mut Machine<u32>, criticality: Criticality, waiter: u32) -> Ticket {
@@ -107,6 +112,24 @@ fn a_ticket_that_got_its_place_is_no_longer_in_the_queue() {
     assert_eq!(machine.withdraw(second), None);
 }
 
+#[test]
+fn other_shares_take_no_place_away_and_give_those_there_are_at_once() {
+    let mut machine = machine(2, 5, 0);
+    assert!(machine.enter(Normal) && machine.enter(Normal));
+    for waiter in 0..4 {
+        queued(&mut machine, Normal, waiter);
+    }
+    let (places, queue) = shares(1, 0, 0);
+    assert_eq!(machine.set_shares(places, queue), []);
+    assert_eq!((machine.in_flight(), machine.waiting()), (2, 4));
+    assert_eq!(machine.arrive(Critical, 9), Arrival::Full);
+    assert_eq!(machine.release(), None, "one too many is gone");
+    assert_eq!(machine.release(), Some(0));
+    let (places, queue) = shares(3, 0, 0);
+    assert_eq!(machine.set_shares(places, queue), [1, 2]);
+    assert_eq!((machine.in_flight(), machine.waiting()), (3, 1));
+}
+
 /// What happens to a machine; numbers choose among those that it can happen to.
 #[derive(Clone, Copy, Debug)]
 enum Happens {
@@ -114,6 +137,7 @@ enum Happens {
     Arrive(Criticality),
     End,
     Leave(usize),
+    Reload(u32, u32, u32),
 }
 
 fn happens() -> impl Strategy<Value = Happens> {
@@ -123,6 +147,7 @@ fn happens() -> impl Strategy<Value = Happens> {
         3 => who().prop_map(Happens::Arrive),
         2 => Just(Happens::End),
         1 => any::<usize>().prop_map(Happens::Leave),
+        1 => (1_u32..6, 0_u32..6, 0_u32..=100).prop_map(|(a, b, c)| Happens::Reload(a, b, c)),
     ]
 }
 
@@ -175,7 +200,7 @@ proptest! {
         let mut entered = 0_u32;
         let mut waiter = 0;
         for event in events {
-            let mut woken = None;
+            let mut woken = Vec::new();
             match event {
                 Happens::Enter(who) => {
                     let enters = model.has_place(who);
@@ -203,7 +228,7 @@ proptest! {
                 Happens::End if entered > 0 => {
                     entered -= 1;
                     model.in_flight -= 1;
-                    woken = machine.release();
+                    woken.extend(machine.release());
                 }
                 Happens::Leave(nth) if !tickets.is_empty() => {
                     let (ticket, it, has_place) = tickets.swap_remove(nth % tickets.len());
@@ -216,19 +241,22 @@ proptest! {
                         None => {
                             prop_assert!(has_place);
                             model.in_flight -= 1;
-                            woken = machine.release();
+                            woken.extend(machine.release());
                         }
                     }
                 }
+                Happens::Reload(limit, queue, reserve) => {
+                    (model.places, model.queue) = shares(limit, queue, reserve);
+                    woken = machine.set_shares(model.places, model.queue);
+                }
                 Happens::End | Happens::Leave(_) => {}
             }
-            prop_assert_eq!(Vec::from_iter(woken), model.give_places());
             for (_, it, has_place) in &mut tickets {
-                *has_place |= woken == Some(*it);
+                *has_place |= woken.contains(it);
             }
+            prop_assert_eq!(woken, model.give_places());
             prop_assert_eq!(machine.in_flight(), model.in_flight);
             prop_assert_eq!(machine.waiting(), model.waiting.len());
-            prop_assert!(machine.in_flight() <= limit);
             let held = tickets.iter().filter(|(_, _, has_place)| *has_place).count();
             prop_assert_eq!(machine.in_flight() as usize, entered as usize + held);
         }

@@ -48,6 +48,18 @@ async fn the_circuits_belong_to_the_layer() {
     assert!(other.oneshot(to(HOST, Does::Status(200))).await.is_err());
 }
 
+#[tokio::test(start_paused = true)]
+async fn to_ask_for_a_state_makes_no_circuit_and_forgets_none() {
+    let stack = Stack::new(config().with_max_keys(count(1)));
+    stack.open().await;
+    for nth in 0..100 {
+        let state = stack.handle().state(&format!("{nth}.example"));
+        assert_eq!(state, CircuitState::Closed);
+    }
+    assert_eq!(stack.handle().circuits(), 1);
+    assert_eq!(stack.state(), CircuitState::Open);
+}
+
 /// As the crate's page says: no more than so many bytes, whoever chooses the names.
 #[tokio::test(start_paused = true)]
 async fn a_million_destinations_take_no_more_than_ten_thousand() {

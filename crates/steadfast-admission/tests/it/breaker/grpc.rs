@@ -1,5 +1,6 @@
 //! gRPC's status comes last.
 
+use steadfast_core::Hints;
 use steadfast_kit::Piece;
 
 use super::*;
@@ -59,4 +60,25 @@ async fn a_stream_that_its_reader_left_says_nothing() {
         CircuitState::Closed,
         "none of the fifty counts"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pushback_keeps_it_open_as_long_where_hints_are_heard() {
+    let pushed = || {
+        let trailers = [("grpc-status", "14"), ("grpc-retry-pushback-ms", "20000")];
+        let map = trailers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
+        Does::Grpc(vec![Piece::Trailers(map.into_iter().collect())])
+    };
+    for (config, open_for) in [
+        (config(), 5),
+        (config().with_hints(Hints::default()), 20),
+        (config().with_hints(Hints::nothing()), 5),
+    ] {
+        let stack = Stack::new(config);
+        for _ in 0..4 {
+            stack.call(pushed()).await;
+        }
+        let refused = Called::Refused(Some(open_for * SECOND));
+        assert_eq!(stack.call(Does::Status(200)).await, refused);
+    }
 }

@@ -77,3 +77,16 @@ async fn a_destination_that_was_forgotten_starts_empty_and_its_calls_end_as_befo
     );
     assert_eq!(handle.in_flight("a"), 0);
 }
+
+#[test]
+fn to_ask_for_a_destination_makes_none_and_forgets_none() {
+    let layer = BulkheadLayer::new(limit(1).with_max_keys(NonZeroU32::MIN));
+    let service = layer.layer(Inner::script([never()]));
+    let _held = call(&service, get("a"));
+    let handle = layer.handle();
+    for nth in 0..100 {
+        let other = nth.to_string();
+        assert_eq!((handle.in_flight(&other), handle.waiting(&other)), (0, 0));
+    }
+    assert_eq!(handle.in_flight("a"), 1);
+}

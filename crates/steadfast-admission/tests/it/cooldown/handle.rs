@@ -77,3 +77,17 @@ async fn with_one_pause_for_the_layer_the_name_does_not_matter() {
     layer.handle().clear("d.example");
     assert!(call(&service, "e.example").await.is_ok());
 }
+
+#[tokio::test(start_paused = true)]
+async fn to_ask_for_a_pause_and_to_end_one_that_is_not_forgets_none() {
+    let config = CooldownConfig::new().with_max_keys(NonZeroU32::MIN);
+    let layer = CooldownLayer::new(config);
+    let (service, _) = around(&layer, [told(429, "9")]);
+    call(&service, "a.example").await.unwrap();
+    for nth in 0..100 {
+        let other = format!("{nth}.example");
+        assert_eq!(layer.handle().remaining(&other), None);
+        layer.handle().clear(&other);
+    }
+    assert_eq!(layer.handle().remaining("a.example"), Some(9 * SECOND));
+}

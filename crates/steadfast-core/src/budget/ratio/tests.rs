@@ -9,6 +9,8 @@ use super::super::tests::spend_all;
 use super::*;
 use crate::Criticality;
 
+mod undated;
+
 fn percent(percent: u32) -> Ratio {
     Ratio::percent(percent).unwrap()
 }
@@ -67,6 +69,51 @@ fn never_above_the_bound_under_threads() {
             bound,
             "nothing is lost either"
         );
+    }
+}
+
+/// Sends retries of a share of the budget until that is spent.
+fn spend_share(budget: &RatioBudget, now: Instant, share: Ratio) -> u64 {
+    let ask = Ask {
+        share,
+        ..Ask::new(now)
+    };
+    let sent = std::iter::from_fn(|| budget.reserve(ask).map(|mut permit| permit.sent()));
+    sent.count() as u64
+}
+
+#[test]
+fn a_share_leaves_the_rest_to_others() {
+    for (share, want) in [(100, 10), (50, 5), (25, 3), (1, 1), (0, 0), (150, 10)] {
+        let budget = RatioBudget::new(percent(10));
+        let now = Instant::now();
+        (0..100).for_each(|_| budget.on_call(now));
+        assert_eq!(spend_share(&budget, now, percent(share)), want, "{share}%");
+        assert_eq!(want + spend_all(&budget, now), 10, "{share}%");
+    }
+    let floor = RatioBudget::new(Ratio::ZERO).with_minimum_per_second(Ratio::ONE);
+    assert_eq!(spend_share(&floor, Instant::now(), percent(50)), 5);
+}
+
+proptest! {
+    /// Each hop has a budget of its own and counts the same calls: what arrives there as a retry
+    /// is no call.
+    #[test]
+    fn shares_of_one_whole_send_at_most_one_retry_more_for_each_further_hop(
+        millionths in 0..3_000_000u32, calls in 1..500u64, cuts in proptest::collection::vec(0..=100u32, 0..4),
+    ) {
+        let mut cuts = cuts;
+        cuts.extend([0, 100]);
+        cuts.sort_unstable();
+        let ratio = Ratio::from_millionths(millionths);
+        let now = Instant::now();
+        let sent: u64 = cuts.windows(2).map(|cut| {
+            let budget = RatioBudget::new(ratio);
+            (0..calls).for_each(|_| budget.on_call(now));
+            spend_share(&budget, now, percent(cut[1] - cut[0]))
+        }).sum();
+        let further = cuts.len() as u64 - 2;
+        prop_assert!(sent <= ratio.ceil_of(calls) + further, "{sent}");
     }
 }
 

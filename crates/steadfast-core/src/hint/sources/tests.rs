@@ -291,6 +291,41 @@ fn every_source() -> Hints {
     names.into_iter().zip(units).fold(rate_limited(), declare)
 }
 
+#[test]
+fn an_adapters_decoder_is_asked_after_every_plainer_word() {
+    const DETAILS: http::HeaderName = http::HeaderName::from_static("details-bin");
+    fn decode(value: &http::HeaderValue) -> Hint {
+        match value.len() {
+            0 => Hint::Unreadable,
+            seconds => Hint::Wait(Duration::from_secs(seconds as u64)),
+        }
+    }
+    let hints = Hints::default().with_decoded(DETAILS, decode);
+    let mut headers = HeaderMap::new();
+    headers.append(DETAILS, "".parse().unwrap());
+    assert_eq!(hints.read(&headers, wall), Hint::Unreadable);
+    headers.append(DETAILS, "x".parse().unwrap());
+    headers.append(DETAILS, "xxx".parse().unwrap());
+    let longest = Hint::Wait(Duration::from_secs(3));
+    assert_eq!(hints.read(&headers, wall), longest);
+    assert_eq!(hints.read_grpc(&headers), longest);
+    assert_eq!(Hints::default().read_grpc(&headers), Hint::None);
+    headers.insert("retry-after", "1".parse().unwrap());
+    assert_eq!(
+        hints.read(&headers, wall),
+        Hint::Wait(Duration::from_secs(1))
+    );
+    assert_eq!(
+        hints.read_grpc(&headers),
+        longest,
+        "which is no word of gRPC's"
+    );
+    headers.insert(RETRY_PUSHBACK, "-1".parse().unwrap());
+    assert_eq!(hints.read_grpc(&headers), Hint::Stop);
+    let unasked = hints.without(HintSource::Pushback);
+    assert_eq!(unasked.read_grpc(&headers), longest);
+}
+
 proptest! {
     #[test]
     fn hostile_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {

@@ -51,23 +51,30 @@ async fn the_trusted_say_which_attempt_and_operation_it_is() {
 
 #[tokio::test(start_paused = true)]
 async fn only_the_trusted_say_that_somebody_else_repeats_the_call() {
-    use steadfast_core::{Attempt, OwnerMark};
+    use steadfast_core::{Allowance, Attempt, Owner, OwnerMark, Ratio};
     let request = |mark: &str| {
         let mut request = waiting(300);
         let mark = mark.parse().unwrap();
         request.headers_mut().insert("steadfast-attempt", mark);
         request
     };
-    let second = Some(Attempt { number: 2, max: 3 });
+    let second = Some(Owner::from(Attempt { number: 2, max: 3 }));
+    let two = std::num::NonZeroU32::new(2).unwrap();
+    let half = Allowance::new(two, Ratio::percent(50).unwrap());
+    let leaving = second.map(|owner| owner.with_allowance(half));
     let other = OwnerMark::new(http::HeaderName::from_static("x-attempt"));
     for (config, mark, owner) in [
         (config(), "2/3", second),
+        (config(), "2/3;left=2;share=50", leaving),
+        (config(), "2/3;left=2;share=500", second),
         (config(), "3/2", None),
+        (config(), "3/2;left=2;share=50", None),
         (config(), "mine", None),
         (config().with_owner_mark(other), "2/3", None),
         (config().with_trust(InboundTrust::Deadline), "2/3", None),
         (config().with_trust(InboundTrust::Nothing), "2/3", None),
         (InboundConfig::new(), "2/3", None),
+        (InboundConfig::new(), "2/3;left=2;share=50", None),
     ] {
         let (handler, seen) = seen(CallContext::current);
         send(&served(config, handler), request(mark)).await;

@@ -4,11 +4,13 @@ use std::time::Duration;
 use http::request::Parts;
 use http::{HeaderName, Method};
 
-use super::{AnonymousKeys, IdempotencyConfig, KeyPolicy};
+use super::{AnonymousKeys, Checking, IdempotencyConfig, KeyPolicy, StoredBody};
 use crate::KeySyntax;
 use crate::server::engine::EngineConfig;
 use crate::server::fingerprint::Fingerprint;
+use crate::server::record::Record;
 use crate::server::replayed_headers::ReplayedHeaders;
+use crate::server::store_policy::StorePolicy;
 
 impl IdempotencyConfig {
     /// What shares keys.
@@ -56,6 +58,21 @@ impl IdempotencyConfig {
         self.response_limit
     }
 
+    /// What is kept of an answer's body.
+    pub const fn stored_body(&self) -> StoredBody {
+        self.stored_body
+    }
+
+    /// Which answers are kept, by their status.
+    pub const fn store_policy(&self) -> &StorePolicy {
+        &self.store_policy
+    }
+
+    /// The header that says how many seconds a key is remembered.
+    pub const fn lifetime_header(&self) -> Option<&HeaderName> {
+        self.lifetime_header.as_ref()
+    }
+
     /// Which headers a replay carries.
     pub const fn replayed_headers(&self) -> &ReplayedHeaders {
         &self.replayed_headers
@@ -82,6 +99,17 @@ impl IdempotencyConfig {
 
     pub(crate) fn namespace_handle(&self) -> Arc<str> {
         Arc::clone(&self.namespace)
+    }
+
+    /// The head of a request, where it is needed before a replay.
+    pub(crate) fn remembered(&self, parts: &Parts) -> Option<Parts> {
+        self.before_replay.as_ref().map(|_| parts.clone())
+    }
+
+    /// What must be waited for before a replay. None: nothing.
+    pub(crate) fn check_replay(&self, parts: Option<Parts>, record: &Record) -> Option<Checking> {
+        let before = self.before_replay.as_ref()?;
+        Some(before(parts?, record.clone()))
     }
 
     pub(crate) fn fingerprint_of(&self, parts: &Parts, body: &[u8]) -> Fingerprint {

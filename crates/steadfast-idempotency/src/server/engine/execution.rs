@@ -7,6 +7,7 @@ use tokio::task::JoinHandle;
 
 use super::refused::Refused;
 use crate::server::record::Record;
+use crate::server::waiting::Caller;
 
 /// How an operation got its answer.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ pub enum Executed<T> {
 /// The answer to come of [`Engine::execute`](super::Engine::execute).
 ///
 /// Dropping it does not stop the work: effect and record are finished, or rolled back, all the
-/// same.
+/// same. Only a wait for another request's work ends with it.
 #[must_use = "the outcome is lost unless awaited"]
 pub struct Execution<T>(State<T>);
 
@@ -34,16 +35,23 @@ type Outcome<T> = Result<Executed<T>, Refused>;
 enum State<T> {
     Refused(Option<Refused>),
     // Never aborted: a JoinHandle that is dropped detaches its task.
-    Running(JoinHandle<Outcome<T>>),
+    Running {
+        task: JoinHandle<Outcome<T>>,
+        /// Goes with the caller, so that one who has hung up waits for nobody else's work.
+        _caller: Caller,
+    },
 }
 
 impl<T> Execution<T> {
-    pub(super) const fn refused(refused: Refused) -> Self {
+    pub(crate) const fn refused(refused: Refused) -> Self {
         Self(State::Refused(Some(refused)))
     }
 
-    pub(super) const fn running(task: JoinHandle<Outcome<T>>) -> Self {
-        Self(State::Running(task))
+    pub(crate) const fn running(task: JoinHandle<Outcome<T>>, caller: Caller) -> Self {
+        Self(State::Running {
+            task,
+            _caller: caller,
+        })
     }
 }
 
@@ -58,7 +66,7 @@ impl<T> Future for Execution<T> {
             State::Refused(refused) => {
                 Poll::Ready(Err(refused.take().expect("polled after completion")))
             }
-            State::Running(task) => {
+            State::Running { task, .. } => {
                 let joined = ready!(Pin::new(task).poll(cx));
                 Poll::Ready(joined.unwrap_or_else(|error| {
                     Err(match error.is_panic() {

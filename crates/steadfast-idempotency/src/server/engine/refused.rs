@@ -5,10 +5,13 @@ use std::time::Duration;
 use crate::server::registry::Clash;
 use crate::server::store::{StoreError, StoreErrorKind};
 
-/// Why an operation has no answer. What the handler did is rolled back, but: after
+/// Why an operation has no answer.
+///
+/// In a transaction what the handler did is rolled back, but: after
 /// [`StoreUnavailable`](Self::StoreUnavailable) and [`Interrupted`](Self::Interrupted) effect and
 /// record may both be committed, which a repeat will show; after
-/// [`TransactionEnded`](Self::TransactionEnded) nobody can know.
+/// [`TransactionEnded`](Self::TransactionEnded) nobody can know. Under a lease what it did stays,
+/// and the policy says what a repeat does.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Refused {
@@ -16,6 +19,10 @@ pub enum Refused {
     InProgress,
     /// The key was used for another request, which is neither run nor disclosed.
     KeyReused,
+    /// The key was made before what is remembered began, and nothing is kept of it.
+    KeyExpired,
+    /// An earlier run was lost, and what it did is not known.
+    OutcomeUnknown,
     /// The store failed before, during or after the handler: come back.
     StoreUnavailable(StoreError),
     /// The work took longer than its limit and was dropped.
@@ -55,6 +62,8 @@ impl fmt::Display for Refused {
         match self {
             Self::InProgress => f.write_str("the operation is in progress"),
             Self::KeyReused => f.write_str("the key was used for another request"),
+            Self::KeyExpired => f.write_str("the key is older than what is remembered"),
+            Self::OutcomeUnknown => f.write_str("the outcome of an earlier run is unknown"),
             Self::StoreUnavailable(error) | Self::TransactionEnded(error) => error.fmt(f),
             Self::WorkLimit(limit) => write!(f, "the work took longer than {limit:?}"),
             Self::Panicked => f.write_str("the work panicked"),

@@ -1,5 +1,4 @@
 use std::future::Future;
-use std::time::Duration;
 
 use tokio::time::timeout;
 
@@ -32,20 +31,23 @@ impl<St: TxStore> Run<St> {
         found.map(|record| self.replay(record)).transpose()
     }
 
-    pub(super) async fn run<W, F, T>(self, running: &Running, work: W) -> Outcome<T>
+    /// Refuses a key that may have been forgotten; one of which something is kept is none.
+    pub(super) fn refuse_if_old(&self) -> Result<(), Refused> {
+        match self.config.forgot(&self.operation) {
+            true => Err(Refused::KeyExpired),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) async fn begin(&self) -> Result<Began<St::Tx>, StoreError> {
+        self.step("begin", self.store.begin(&self.operation)).await
+    }
+
+    pub(super) async fn run<W, F, T>(self, tx: St::Tx, running: &Running, work: W) -> Outcome<T>
     where
         W: FnOnce(TransactionSlot<St::Tx>) -> F,
         F: Future<Output = Worked<T>>,
     {
-        let tx = match self
-            .step("begin", self.store.begin(&self.operation))
-            .await?
-        {
-            Began::Fresh(tx) => tx,
-            Began::Done(record) => return self.replay(record),
-            Began::Busy => return Err(Refused::InProgress),
-        };
-
         running.owns();
         let slot = TransactionSlot::new(tx);
         let lent = slot.clone();
@@ -71,7 +73,7 @@ impl<St: TxStore> Run<St> {
 
     async fn keep<T>(&self, mut tx: St::Tx, used: bool, worked: Worked<T>) -> Outcome<T> {
         let answer = match worked.keep {
-            Keep::Nothing => {
+            Keep::Nothing | Keep::Unknown => {
                 return match self.rollback(tx).await {
                     Some(refused) => Err(refused),
                     None => Ok(Executed::Ran(worked.value)),
@@ -118,7 +120,7 @@ impl<St: TxStore> Run<St> {
         }
     }
 
-    fn replay<T>(&self, record: Record) -> Outcome<T> {
+    pub(super) fn replay<T>(&self, record: Record) -> Outcome<T> {
         match record.fingerprint == self.fingerprint {
             true => Ok(Executed::Replayed(record)),
             false => Err(Refused::KeyReused),
@@ -154,13 +156,6 @@ impl<St: TxStore> Run<St> {
         name: &'static str,
         step: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
-        let limit = self.config.store_timeout();
-        timeout(limit, step)
-            .await
-            .unwrap_or_else(|_| Err(timed_out(name, limit)))
+        StoreError::in_time(name, self.config.store_timeout(), step).await
     }
-}
-
-fn timed_out(name: &str, limit: Duration) -> StoreError {
-    StoreError::unavailable(format!("its step `{name}` took longer than {limit:?}"))
 }

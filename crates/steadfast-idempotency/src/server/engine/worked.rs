@@ -17,8 +17,12 @@ pub enum Keep {
     EffectAndAnswer(Answer),
     /// The answer for repeats; the effect is rolled back.
     AnswerOnly(Answer),
-    /// Nothing: the effect is rolled back and a repeat runs again.
+    /// Nothing: the effect is rolled back and a repeat runs again. Under a lease it says that
+    /// there was no effect.
     Nothing,
+    /// Nothing, and it is not known what was done: in a transaction that is rolled back, under a
+    /// lease its policy decides.
+    Unknown,
 }
 
 impl<T> Worked<T> {
@@ -30,7 +34,8 @@ impl<T> Worked<T> {
         }
     }
 
-    /// The effect is rolled back; repeats get `answer`.
+    /// The effect is rolled back; repeats get `answer`. Under a lease the same as
+    /// [`commit`](Self::commit).
     pub const fn store(value: T, answer: Answer) -> Self {
         Self {
             value,
@@ -38,7 +43,16 @@ impl<T> Worked<T> {
         }
     }
 
-    /// The effect is rolled back, and a repeat runs again.
+    /// The work failed and cannot say what it did: rolled back in a transaction, left to the
+    /// policy under a lease.
+    pub const fn unknown(value: T) -> Self {
+        Self {
+            value,
+            keep: Keep::Unknown,
+        }
+    }
+
+    /// The effect is rolled back, or there was none, and a repeat runs again.
     pub const fn discard(value: T) -> Self {
         Self {
             value,

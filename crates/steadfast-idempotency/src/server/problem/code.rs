@@ -18,23 +18,29 @@ pub enum Code {
     BodyTooLarge,
     /// 422: the key was used for another request.
     KeyReused,
+    /// 422: the key says itself that it is older than what is remembered.
+    KeyExpired,
     /// 409 with Retry-After: the same request is running.
     InProgress,
+    /// 409 with a long Retry-After: an earlier run was lost, and what it did is not known.
+    OutcomeUnknown,
+    /// 403: the answer is kept, and this request may not have it any more.
+    ReplayRefused,
     /// 503 with Retry-After: the store failed; nothing is committed or a repeat will show it.
     StoreUnavailable,
-    /// 503 with Retry-After: the handler took too long and was rolled back.
+    /// 503 with Retry-After: the handler took too long and was dropped.
     WorkLimitExceeded,
-    /// 503 with Retry-After: the server is going down; the handler was rolled back.
+    /// 503 with Retry-After: the server is going down.
     Interrupted,
-    /// 500: the handler panicked and was rolled back.
+    /// 500: the handler panicked.
     HandlerPanicked,
-    /// 500: the answer is over the limit; the effect was rolled back.
+    /// 500: the answer is over the limit, so nothing is kept.
     ResponseTooLarge,
-    /// 500: the answer's body failed; the effect was rolled back.
+    /// 500: the answer's body failed, so nothing is kept.
     ResponseBodyFailed,
-    /// 500: the answer has trailers, which are not stored; the effect was rolled back.
+    /// 500: the answer has trailers, which are not stored, so nothing is kept.
     ResponseTrailers,
-    /// 500: the answer is informational or an upgrade; the effect was rolled back.
+    /// 500: the answer is informational or an upgrade, so nothing is kept.
     UpgradeRefused,
     /// 500: the handler kept its transaction; the effect was rolled back.
     TransactionNotReturned,
@@ -62,6 +68,8 @@ impl Code {
             | Self::StoreUnavailable
             | Self::WorkLimitExceeded
             | Self::Interrupted => Some(1),
+            // It takes a probe that finds something, or an operator.
+            Self::OutcomeUnknown => Some(60),
             _ => None,
         }
     }
@@ -86,6 +94,13 @@ impl Code {
                 S::UNPROCESSABLE_ENTITY,
                 "Idempotency key reused",
             ),
+            Self::KeyExpired => (
+                "key-expired",
+                S::UNPROCESSABLE_ENTITY,
+                "Idempotency key expired",
+            ),
+            Self::OutcomeUnknown => ("outcome-unknown", S::CONFLICT, "Outcome unknown"),
+            Self::ReplayRefused => ("replay-refused", S::FORBIDDEN, "Replay refused"),
             Self::InProgress => ("in-progress", S::CONFLICT, "Request in progress"),
             Self::StoreUnavailable => ("store-unavailable", LATER, "Store unavailable"),
             Self::WorkLimitExceeded => ("work-limit-exceeded", LATER, "Handler too slow"),

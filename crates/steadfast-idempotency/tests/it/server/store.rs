@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 use std::future::pending;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -17,6 +18,8 @@ struct Inner {
     writer: Arc<tokio::sync::Mutex<()>>,
     faults: Mutex<HashMap<Step, Fault>>,
     steps: Mutex<Vec<Step>>,
+    busy: AtomicBool,
+    open: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -56,12 +59,38 @@ pub(crate) struct MemoryTx {
     pub(crate) ended: bool,
     record: Option<(Operation, Record)>,
     _writer: OwnedMutexGuard<()>,
+    _open: Open,
+}
+
+struct Open(Arc<Inner>);
+
+impl Open {
+    fn new(inner: &Arc<Inner>) -> Self {
+        inner.open.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(inner))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 impl MemoryStore {
     /// Breaks the next call of this step.
     pub(crate) fn break_next(&self, step: Step, fault: Fault) {
         self.0.faults.lock().unwrap().insert(step, fault);
+    }
+
+    /// Another process is at every key, and stays.
+    pub(crate) fn stay_busy(&self) {
+        self.0.busy.store(true, Ordering::SeqCst);
+    }
+
+    /// How many connections are out now, in transactions.
+    pub(crate) fn held(&self) -> usize {
+        self.0.open.load(Ordering::SeqCst)
     }
 
     /// What was committed.
@@ -131,7 +160,8 @@ impl TxStore for MemoryStore {
     }
 
     async fn begin(&self, operation: &Operation) -> Result<Began<MemoryTx>, StoreError> {
-        if self.enter(Step::Begin).await? == Some(Fault::Busy) {
+        let fault = self.enter(Step::Begin).await?;
+        if fault == Some(Fault::Busy) || self.0.busy.load(Ordering::SeqCst) {
             return Ok(Began::Busy);
         }
         let writer = Arc::clone(&self.0.writer).lock_owned().await;
@@ -142,6 +172,7 @@ impl TxStore for MemoryStore {
                 ended: false,
                 record: None,
                 _writer: writer,
+                _open: Open::new(&self.0),
             }),
         })
     }

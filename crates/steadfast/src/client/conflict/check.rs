@@ -58,6 +58,9 @@ fn repeats(draft: &Draft, found: &mut Vec<Conflict>) {
     if base.min(cap) >= call && !call.is_zero() {
         found.push(Conflict::BaseOutlastsCall { base, call });
     }
+    if draft.retry.next_hop().is_some() && draft.retry.owner_mark().is_none() {
+        found.push(Conflict::NextHopUntold);
+    }
     if let Some(kind) = draft.budgets.kind() {
         if kind.is_nothing() {
             found.push(Conflict::BudgetAllowsNothing { attempts });

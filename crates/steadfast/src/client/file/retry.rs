@@ -2,12 +2,17 @@ use std::num::NonZeroU32;
 
 use http::{HeaderName, Method, StatusCode};
 use serde::Deserialize;
-use steadfast_core::backoff::{Jitter, Multiplier};
+use steadfast_core::backoff::Multiplier;
 use steadfast_core::decide::{Admission, HintRule, Strictness};
-use steadfast_core::{Endpoint, OwnerMark, Preconditions, RouteRule, Safety};
+use steadfast_core::grpc::RetryableCodes;
+use steadfast_core::{Allowance, Endpoint, Hints, OwnerMark, Preconditions, RouteRule, Safety};
 use steadfast_retry::{RetryConfig, UpstreamOwner};
 
-use crate::human::{Share, Text, Time};
+use crate::human::{Text, Time};
+
+mod words;
+
+use words::{Answer, Attempts, GrpcCode, NextHop, Source, Spread, Together, Upstream};
 
 /// `[retry]`
 #[derive(Debug, Default, Deserialize)]
@@ -20,57 +25,19 @@ pub(super) struct Retry {
     backoff_throttled: Option<Time>,
     jitter: Option<Spread>,
     max_hint: Option<Time>,
-    hints: Option<Hints>,
+    hints: Option<Together>,
+    hint_sources: Option<Vec<Source>>,
+    grpc_codes: Option<Vec<Text<GrpcCode>>>,
+    commit: Option<Answer>,
     strict: Option<bool>,
     wait_for_admission: Option<bool>,
     replay_limit: Option<usize>,
     keep_limit: Option<usize>,
     drain_limit: Option<usize>,
     owner_mark: Option<Text<HeaderName>>,
+    next_hop: Option<NextHop>,
     upstream_owner: Option<Upstream>,
     rules: Vec<Rule>,
-}
-
-/// A number, or `"unlimited"`.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "attempts must be a number from 1 on, or \"unlimited\""
-)]
-enum Attempts {
-    So(NonZeroU32),
-    Word(Unlimited),
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-enum Unlimited {
-    #[serde(rename = "unlimited")]
-    Unlimited,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Spread {
-    Full,
-    Equal,
-    Decorrelated,
-    None,
-    Proportional(Share),
-    Additive(Time),
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Hints {
-    Add,
-    Max,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Upstream {
-    PassThrough,
-    Ignore,
 }
 
 /// `[[retry.rules]]`
@@ -136,8 +103,19 @@ impl Retry {
         }
         match self.hints {
             None => {}
-            Some(Hints::Add) => retry = retry.with_hint_rule(HintRule::Add),
-            Some(Hints::Max) => retry = retry.with_hint_rule(HintRule::Max),
+            Some(Together::Add) => retry = retry.with_hint_rule(HintRule::Add),
+            Some(Together::Max) => retry = retry.with_hint_rule(HintRule::Max),
+        }
+        if let Some(sources) = self.hint_sources {
+            retry = retry.with_hints(sources.into_iter().fold(Hints::nothing(), Source::read));
+        }
+        if let Some(codes) = self.grpc_codes {
+            let none = RetryableCodes::NONE;
+            let codes = codes.into_iter().fold(none, |all, code| all.with(code.0.0));
+            retry = retry.with_retryable_codes(codes);
+        }
+        if let Some(answer) = self.commit {
+            retry = retry.with_commit(answer.commit());
         }
         match self.strict {
             None => {}
@@ -161,8 +139,12 @@ impl Retry {
         if let Some(Text(name)) = self.owner_mark {
             retry = retry.with_owner_mark(OwnerMark::new(name));
         }
+        if let Some(NextHop { attempts, share }) = self.next_hop {
+            retry = retry.with_next_hop(Allowance::new(attempts, share.0));
+        }
         match self.upstream_owner {
             None => {}
+            Some(Upstream::Split) => retry = retry.with_upstream_owner(UpstreamOwner::Split),
             Some(Upstream::PassThrough) => {
                 retry = retry.with_upstream_owner(UpstreamOwner::PassThrough);
             }
@@ -173,19 +155,6 @@ impl Retry {
             retry = retry.with_rule(rule.rule().map_err(named)?);
         }
         Ok(retry)
-    }
-}
-
-impl Spread {
-    const fn jitter(self) -> Jitter {
-        match self {
-            Self::Full => Jitter::Full,
-            Self::Equal => Jitter::Equal,
-            Self::Decorrelated => Jitter::Decorrelated,
-            Self::None => Jitter::None,
-            Self::Proportional(Share(ratio)) => Jitter::Proportional(ratio),
-            Self::Additive(Time(max)) => Jitter::Additive(max),
-        }
     }
 }
 

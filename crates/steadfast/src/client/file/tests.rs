@@ -3,7 +3,9 @@ use std::time::Duration;
 
 use http::Method;
 use steadfast_admission::Mode;
-use steadfast_core::{Jitter, Ratio};
+use steadfast_core::grpc::Code;
+use steadfast_core::{HintSource, Jitter, Ratio};
+use steadfast_retry::Commit;
 
 use super::*;
 use crate::client::{BudgetKind, Budgets, Conflict, InvalidPolicy};
@@ -79,12 +81,23 @@ fn every_field_is_heard() {
         retry.admission(),
         steadfast_core::decide::Admission::WaitOnce
     );
+    let sources = [HintSource::RetryAfter, HintSource::RateLimit];
+    assert!(sources.iter().all(|source| retry.hints().reads(*source)));
+    assert!(!retry.hints().reads(HintSource::Pushback));
+    assert!(retry.retryable_codes().contains(Code::ResourceExhausted));
+    assert!(!retry.retryable_codes().contains(Code::Aborted));
+    assert_eq!(retry.commit(), Commit::WholeBody { limit: 65_536 });
     assert_eq!(retry.replay_limit(), 1_000);
     assert_eq!((retry.keep_limit(), retry.drain_limit()), (2_000, 3_000));
     assert_eq!(retry.owner_mark().unwrap().name(), "x-attempt");
     assert_eq!(
         retry.upstream_owner(),
-        steadfast_retry::UpstreamOwner::Ignore
+        steadfast_retry::UpstreamOwner::Split
+    );
+    let left = retry.next_hop().unwrap();
+    assert_eq!(
+        (left.attempts().get(), left.share()),
+        (2, Ratio::percent(50).unwrap())
     );
     let [rule] = retry.rules() else {
         panic!("one rule")
@@ -219,6 +232,10 @@ fn a_value_that_cannot_be_one_is_named_with_its_rule() {
         (
             "[[retry.rules]]\ndestination = \"*\"\npath = \"x\"",
             "retry.rules, the 1. one: 'x' is not a path",
+        ),
+        (
+            "[retry]\ngrpc_codes = [\"BUSY\"]",
+            "line 2: 'BUSY' is not a gRPC code such as",
         ),
         (
             "[breaker]\nwindow = \"30s\"\nwindow_calls = 10",

@@ -89,6 +89,14 @@ fn cases() -> Vec<(Change, &'static str)> {
             "budget: 0 tokens are not between 1 and 1000",
         ),
         (
+            |it| {
+                let half = steadfast_core::Allowance::new(NonZeroU32::MIN, percent(50));
+                let retry = it.retry().clone().with_next_hop(half);
+                it.with_retry(retry)
+            },
+            "retry.next_hop leaves a part of the attempts to the next hop, but",
+        ),
+        (
             |it| breaker(it, |it| it.with_window(Window::time(seconds(19)))),
             "breaker.window is 19s, shorter than two attempt timeouts of 10s",
         ),
