@@ -22,7 +22,7 @@ const CLIENTS: usize = 8;
 /// Operations of one round, over all clients.
 const OPERATIONS: usize = 800;
 /// The variants take turns, so that a busy neighbour of the machine hits all of them.
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 9;
 const KEYS: [usize; 2] = [100, 1_000_000];
 /// As long as a small JSON answer.
 const BODY: &[u8] = &[b'x'; 200];
