@@ -6,12 +6,14 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 mod connection;
 mod literal;
 mod lock;
+mod mark;
 mod migrate;
 mod row;
 mod store;
 mod sweep;
 mod tx;
 
+use connection::Connections;
 pub use tx::PgTx;
 
 /// Below the engine's store timeout, so that the error says which of the two it was.
@@ -34,7 +36,7 @@ const IDLE_LIMIT: Duration = Duration::from_secs(35);
 /// it works through PgBouncer in transaction mode.
 #[derive(Clone, Debug)]
 pub struct PgStore {
-    pool: PgPool,
+    connections: Connections,
     statement_limit: Duration,
     idle_limit: Duration,
 }
@@ -71,7 +73,7 @@ impl PgStore {
         connect: PgConnectOptions,
     ) -> Result<Self, sqlx::Error> {
         let store = Self::lazy(pool, connect);
-        let (held, _) = store.acquire().await?;
+        let (held, _) = store.connections.acquire().await?;
         held.give_back();
         Ok(store)
     }
@@ -86,8 +88,9 @@ impl PgStore {
     fn lazy(pool: PgPoolOptions, connect: PgConnectOptions) -> Self {
         use sqlx::ConnectOptions;
         let pool = pool.test_before_acquire(false);
+        let pool = pool.connect_lazy_with(connect.disable_statement_logging());
         Self {
-            pool: pool.connect_lazy_with(connect.disable_statement_logging()),
+            connections: Connections::of(pool),
             statement_limit: STATEMENT_LIMIT,
             idle_limit: IDLE_LIMIT,
         }
@@ -124,6 +127,6 @@ impl PgStore {
 
     /// Closes all connections, after those at work have come back.
     pub async fn close(&self) {
-        self.pool.close().await;
+        self.connections.close().await;
     }
 }

@@ -63,6 +63,8 @@ impl Postgres {
             server.args(["-c", setting]);
         }
         server
+            // After a crash its own files alone need syncing; file by file that takes seconds.
+            .args(["-c", "recovery_init_sync_method=syncfs"])
             .args(["-c", &format!("port={port}")])
             .args(["-c", "listen_addresses=127.0.0.1"])
             .arg("-c")

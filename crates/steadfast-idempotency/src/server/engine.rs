@@ -86,15 +86,21 @@ impl<St: TxStore> Engine<St> {
         };
         let (caller, mut patience) = Patience::new(conflict, &self.random);
         let task = async move {
+            // Replays must not stand in each other's way: they look before they enter, or else when
+            // they find another one there.
+            let finds_first = run.store.finds_first();
             loop {
-                // Before the entry: replays must not stand in each other's way.
-                if let Some(replayed) = run.find().await? {
-                    return Ok(replayed);
+                if finds_first {
+                    if let Some(replayed) = run.find().await? {
+                        return Ok(replayed);
+                    }
+                    run.refuse_if_old()?;
                 }
-                run.refuse_if_old()?;
                 let place = match registry.enter(&run.operation, run.fingerprint) {
                     Ok(running) => match run.begin().await? {
                         Began::Fresh(tx) => {
+                            // Nothing is recorded, as is known now: dropped, it is rolled back.
+                            run.refuse_if_old()?;
                             let outcome = run.run(tx, &running, work).await;
                             // The entry goes before the answer is seen: the repeat after it must
                             // not meet a 409.
@@ -104,8 +110,19 @@ impl<St: TxStore> Engine<St> {
                         Began::Done(record) => return run.replay(record),
                         Began::Busy => Some(Place::Elsewhere),
                     },
-                    Err(Clash::OtherRequest) => return Err(Refused::KeyReused),
-                    Err(Clash::SameRequest) => registry.wait(&run.operation, run.config.waiters()),
+                    Err(clash) => {
+                        if !finds_first {
+                            if let Some(replayed) = run.find().await? {
+                                return Ok(replayed);
+                            }
+                        }
+                        match clash {
+                            Clash::OtherRequest => return Err(Refused::KeyReused),
+                            Clash::SameRequest => {
+                                registry.wait(&run.operation, run.config.waiters())
+                            }
+                        }
+                    }
                 };
                 if !patience.again(place).await {
                     return Err(Refused::InProgress);

@@ -35,6 +35,15 @@ pub trait TxStore: Clone + Send + Sync + 'static {
         operation: &Operation,
     ) -> impl Future<Output = Result<Option<Record>, StoreError>> + Send;
 
+    /// Whether the engine calls [`find`](Self::find) before each [`begin`](Self::begin). Default:
+    /// yes, so that a replay needs no transaction and waits for no writer.
+    ///
+    /// A store whose `begin` looks as well, and waits for nobody, may save fresh operations that
+    /// round trip. Then only a repeat that meets another one in this process is looked up by `find`.
+    fn finds_first(&self) -> bool {
+        true
+    }
+
     /// Takes the operation for writing, looks a second time, and marks where the effect begins.
     fn begin(
         &self,
