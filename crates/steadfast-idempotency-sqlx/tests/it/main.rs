@@ -7,5 +7,6 @@ mod contention;
 mod expiry;
 mod kill;
 mod ledger;
+mod outbox;
 mod pg;
 mod protected;

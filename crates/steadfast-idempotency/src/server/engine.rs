@@ -86,21 +86,22 @@ impl<St: TxStore> Engine<St> {
         };
         let (caller, mut patience) = Patience::new(conflict, &self.random);
         let task = async move {
-            // Replays must not stand in each other's way: they look before they enter, or else when
-            // they find another one there.
-            let finds_first = run.store.finds_first();
             loop {
-                if finds_first {
+                // Replays must not stand in each other's way: they look before they enter, or else
+                // when they find another one there.
+                let old = run.is_old();
+                let looks = old || run.store.finds_first();
+                if looks {
                     if let Some(replayed) = run.find().await? {
                         return Ok(replayed);
                     }
-                    run.refuse_if_old()?;
+                }
+                if old {
+                    return Err(Refused::KeyExpired);
                 }
                 let place = match registry.enter(&run.operation, run.fingerprint) {
                     Ok(running) => match run.begin().await? {
                         Began::Fresh(tx) => {
-                            // Nothing is recorded, as is known now: dropped, it is rolled back.
-                            run.refuse_if_old()?;
                             let outcome = run.run(tx, &running, work).await;
                             // The entry goes before the answer is seen: the repeat after it must
                             // not meet a 409.
@@ -111,7 +112,7 @@ impl<St: TxStore> Engine<St> {
                         Began::Busy => Some(Place::Elsewhere),
                     },
                     Err(clash) => {
-                        if !finds_first {
+                        if !looks {
                             if let Some(replayed) = run.find().await? {
                                 return Ok(replayed);
                             }

@@ -118,6 +118,10 @@ impl<St: TxStore, T: BodyTransform> TxStore for Transformed<St, T> {
         self.give_found(operation, found)
     }
 
+    fn finds_first(&self) -> bool {
+        self.store.finds_first()
+    }
+
     async fn begin(&self, operation: &Operation) -> Result<Began<St::Tx>, StoreError> {
         Ok(match self.store.begin(operation).await? {
             Began::Done(record) => Began::Done(self.give(operation, record)?),
