@@ -8,4 +8,4 @@ mod sqlite;
 #[cfg(feature = "postgres")]
 pub use postgres::{PgStore, PgTx};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{SqliteStore, SqliteTx};
+pub use sqlite::{SqliteOutbox, SqliteStore, SqliteTx};

@@ -7,11 +7,13 @@ use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
 
+mod outbox;
 mod row;
 mod store;
 mod sweep;
 mod tx;
 
+pub use outbox::SqliteOutbox;
 pub use tx::SqliteTx;
 
 /// How long the writer waits for a writer of another process, below the engine's store timeout so

@@ -3,7 +3,7 @@
 //! [`Engine`] knows no HTTP framework: it takes the protected work as a closure and runs it inside
 //! a transaction of a [`TxStore`], so that effect, key and answer commit together.
 //! [`IdempotencyLayer`] is the HTTP shell around it. For effects outside the database there are
-//! leases, in [`leased`].
+//! leases, in [`leased`], and messages that commit with the rest, in [`outbox`].
 
 mod age;
 mod answer;
@@ -19,6 +19,7 @@ mod json;
 mod layer;
 pub mod leased;
 mod operation;
+pub mod outbox;
 mod problem;
 mod record;
 mod registry;

@@ -8,5 +8,6 @@ mod expiry;
 mod field_cases;
 mod kill;
 mod ledger;
+mod outbox;
 mod pg;
 mod protected;

@@ -86,15 +86,18 @@ impl<St: TxStore> Engine<St> {
         };
         let (caller, mut patience) = Patience::new(conflict, &self.random);
         let task = async move {
-            // A provably old key must not begin before it was looked up.
-            let finds_first = run.store.finds_first() || run.refuse_if_old().is_err();
             loop {
-                // Before the entry: replays must not stand in each other's way.
-                if finds_first {
+                // Replays must not stand in each other's way: they look before they enter, or else
+                // when they find another one there.
+                let old = run.is_old();
+                let looks = old || run.store.finds_first();
+                if looks {
                     if let Some(replayed) = run.find().await? {
                         return Ok(replayed);
                     }
-                    run.refuse_if_old()?;
+                }
+                if old {
+                    return Err(Refused::KeyExpired);
                 }
                 let place = match registry.enter(&run.operation, run.fingerprint) {
                     Ok(running) => match run.begin().await? {
@@ -108,15 +111,18 @@ impl<St: TxStore> Engine<St> {
                         Began::Done(record) => return run.replay(record),
                         Began::Busy => Some(Place::Elsewhere),
                     },
-                    Err(Clash::OtherRequest) => return Err(Refused::KeyReused),
-                    Err(Clash::SameRequest) => {
-                        // Perhaps that one is a replay as well, at its look inside `begin`.
-                        if !finds_first {
+                    Err(clash) => {
+                        if !looks {
                             if let Some(replayed) = run.find().await? {
                                 return Ok(replayed);
                             }
                         }
-                        registry.wait(&run.operation, run.config.waiters())
+                        match clash {
+                            Clash::OtherRequest => return Err(Refused::KeyReused),
+                            Clash::SameRequest => {
+                                registry.wait(&run.operation, run.config.waiters())
+                            }
+                        }
                     }
                 };
                 if !patience.again(place).await {

@@ -31,12 +31,9 @@ impl<St: TxStore> Run<St> {
         found.map(|record| self.replay(record)).transpose()
     }
 
-    /// Refuses a key that may have been forgotten; one of which something is kept is none.
-    pub(super) fn refuse_if_old(&self) -> Result<(), Refused> {
-        match self.config.forgot(&self.operation) {
-            true => Err(Refused::KeyExpired),
-            false => Ok(()),
-        }
+    /// Whether the key says that its record may be gone. If nothing is kept of it, it is refused.
+    pub(super) fn is_old(&self) -> bool {
+        self.config.forgot(&self.operation)
     }
 
     pub(super) async fn begin(&self) -> Result<Began<St::Tx>, StoreError> {

@@ -101,3 +101,40 @@ async fn replays_ask_for_no_writer() {
     server.send(post("k", "x")).await;
     assert_eq!(server.store.steps()[before..], [Step::Find]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_stored_record_holds_no_secret_of_its_exchange() {
+    use steadfast_idempotency::server::TxStore;
+    let server = Server::new(async |request: Req| {
+        take(&request).effects.push("charge".to_owned());
+        let mut response = super::rig::answer(201, "receipt 1")?;
+        for (name, value) in [
+            ("set-cookie", "session=s3cret"),
+            ("www-authenticate", "s3cret"),
+            ("x-request-id", "s3cret"),
+        ] {
+            response.headers_mut().insert(name, value.parse()?);
+        }
+        Ok(response)
+    });
+    let mut request = post("k", "card=s3cret");
+    *request.uri_mut() = "https://user:s3cret@pay.example/charges?token=s3cret"
+        .parse()
+        .unwrap();
+    for (name, value) in [("authorization", "Bearer s3cret"), ("cookie", "c=s3cret")] {
+        request.headers_mut().insert(name, value.parse().unwrap());
+    }
+    assert_eq!(server.send(request).await.status, 201);
+    let operation = crate::leased::rig::operation("k");
+    let record = server.store.find(&operation).await.unwrap().unwrap();
+    let (method, path) = record.answer.origin.clone().unwrap();
+    let kept = format!(
+        "{method} {path} {} {record:?} {:?}",
+        String::from_utf8_lossy(&record.answer.encode_headers()),
+        record.answer.body,
+    );
+    assert!(
+        kept.contains("POST /charges ") && !kept.contains("s3cret"),
+        "{kept}"
+    );
+}
