@@ -7,12 +7,14 @@ mod connection;
 mod lease;
 mod literal;
 mod lock;
+mod mark;
 mod migrate;
 mod row;
 mod store;
 mod sweep;
 mod tx;
 
+use connection::Connections;
 pub use lease::PgLeaseStore;
 pub use tx::PgTx;
 
@@ -36,7 +38,7 @@ const IDLE_LIMIT: Duration = Duration::from_secs(35);
 /// it works through PgBouncer in transaction mode.
 #[derive(Clone, Debug)]
 pub struct PgStore {
-    pool: PgPool,
+    connections: Connections,
     statement_limit: Duration,
     idle_limit: Duration,
 }
@@ -73,7 +75,7 @@ impl PgStore {
         connect: PgConnectOptions,
     ) -> Result<Self, sqlx::Error> {
         let store = Self::lazy(pool, connect);
-        let (held, _) = store.acquire().await?;
+        let (held, _) = store.connections.acquire().await?;
         held.give_back();
         Ok(store)
     }
@@ -88,8 +90,9 @@ impl PgStore {
     fn lazy(pool: PgPoolOptions, connect: PgConnectOptions) -> Self {
         use sqlx::ConnectOptions;
         let pool = pool.test_before_acquire(false);
+        let pool = pool.connect_lazy_with(connect.disable_statement_logging());
         Self {
-            pool: pool.connect_lazy_with(connect.disable_statement_logging()),
+            connections: Connections::of(pool),
             statement_limit: STATEMENT_LIMIT,
             idle_limit: IDLE_LIMIT,
         }
@@ -126,6 +129,6 @@ impl PgStore {
 
     /// Closes all connections, after those at work have come back.
     pub async fn close(&self) {
-        self.pool.close().await;
+        self.connections.close().await;
     }
 }

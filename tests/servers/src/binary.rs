@@ -13,6 +13,7 @@ pub(crate) fn directory_of(names: &[&str]) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let found = env::split_paths(&path)
         .chain(versions(Path::new(VERSIONS)))
+        .chain([PathBuf::from("/usr/sbin")])
         .find(|directory| names.iter().all(|name| directory.join(name).is_file()));
     if found.is_none() {
         let skipped = format!("skipped: no {}", names[0]);

@@ -7,9 +7,6 @@ use crate::account::Account;
 use crate::binary::directory_of;
 use crate::keeper::{Keeper, free_port};
 
-/// The superuser of every server; it needs no password.
-const USER: &str = "steadfast";
-
 /// A PostgreSQL server.
 #[derive(Debug)]
 pub struct Postgres {
@@ -22,6 +19,9 @@ pub struct Postgres {
 }
 
 impl Postgres {
+    /// The superuser of every server; it needs no password.
+    pub const USER: &'static str = "steadfast";
+
     /// The one server of this process; it ends with the process.
     pub fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<Postgres>> = OnceLock::new();
@@ -52,7 +52,7 @@ impl Postgres {
             Command::new(binaries.join("initdb"))
                 .arg("-D")
                 .arg(&data)
-                .args(["-U", USER, "--auth=trust", "--no-sync"])
+                .args(["-U", Self::USER, "--auth=trust", "--no-sync"])
                 .args(["--encoding=UTF8", "--locale=C"]),
             &directory,
         );
@@ -63,6 +63,8 @@ impl Postgres {
             server.args(["-c", setting]);
         }
         server
+            // After a crash its own files alone need syncing; file by file that takes seconds.
+            .args(["-c", "recovery_init_sync_method=syncfs"])
             .args(["-c", &format!("port={port}")])
             .args(["-c", "listen_addresses=127.0.0.1"])
             .arg("-c")
@@ -84,11 +86,13 @@ impl Postgres {
         let number = self.databases.fetch_add(1, Ordering::Relaxed);
         let name = format!("test_{number}");
         let mut create = Command::new(self.binaries.join("createdb"));
-        create
-            .args(["-h", "127.0.0.1", "-U", USER])
-            .args(["-p", &self.port.to_string(), &name]);
+        create.args(["-h", "127.0.0.1", "-U", Self::USER]).args([
+            "-p",
+            &self.port.to_string(),
+            &name,
+        ]);
         run(self.account, &mut create, &self.directory);
-        format!("postgres://{USER}@127.0.0.1:{}/{name}", self.port)
+        format!("postgres://{}@127.0.0.1:{}/{name}", Self::USER, self.port)
     }
 
     /// The port on 127.0.0.1.

@@ -16,7 +16,7 @@ impl PgStore {
             lock::of_migration(),
             Self::SCHEMA
         );
-        let (held, _) = self.first_batch(sql).await?;
+        let (held, _) = self.connections.first_batch(sql).await?;
         held.give_back();
         Ok(())
     }

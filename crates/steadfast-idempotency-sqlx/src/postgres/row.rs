@@ -5,12 +5,24 @@ use std::time::Duration;
 use steadfast_idempotency::server::{Answer, Fingerprint, Operation, Record};
 
 use super::literal::{Bytea, Nullable, Text};
+use super::mark::Mark;
 
 /// Selects a record, whether it has expired or not: what is still there is honoured.
 pub(super) fn select(operation: &Operation) -> String {
     format!(
-        "SELECT version, fingerprint_algorithm, fingerprint, method, path, status, headers, body \
-         FROM steadfast_idempotency WHERE namespace = {} AND scope = {} AND key = {}",
+        "SELECT version, fingerprint_algorithm, fingerprint, method, path, status, headers, body {}",
+        of(operation)
+    )
+}
+
+/// A row without columns where there is a record: cheaper to plan, and mostly there is none.
+pub(super) fn exists(operation: &Operation) -> String {
+    format!("SELECT {}", of(operation))
+}
+
+fn of(operation: &Operation) -> String {
+    format!(
+        "FROM steadfast_idempotency WHERE namespace = {} AND scope = {} AND key = {}",
         Text(operation.namespace()),
         Text(operation.scope()),
         Text(operation.key().as_str()),
@@ -19,7 +31,14 @@ pub(super) fn select(operation: &Operation) -> String {
 
 /// Times by the database's clock: processes need not agree on theirs. Not by `now()`, which is when
 /// the transaction began.
-pub(super) fn insert(operation: &Operation, record: &Record, retention: Duration) -> String {
+///
+/// Outside of the transaction that `mark` belongs to the version is NULL, which the table refuses.
+pub(super) fn insert(
+    operation: &Operation,
+    record: &Record,
+    retention: Duration,
+    mark: Mark,
+) -> String {
     let answer = &record.answer;
     let origin = answer.origin.as_ref();
     // Ten thousand years are inside of PostgreSQL's calendar. Up, since retention is a minimum.
@@ -30,8 +49,8 @@ pub(super) fn insert(operation: &Operation, record: &Record, retention: Duration
         "INSERT INTO steadfast_idempotency (namespace, scope, key, version, \
          fingerprint_algorithm, fingerprint, method, path, status, headers, body, \
          created_at, expires_at) \
-         VALUES ({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, \
-         clock_timestamp(), clock_timestamp() + {retention} * interval '1 second')",
+         VALUES ({}, {}, {}, CASE WHEN {mark} THEN {} END, {}, {}, {}, {}, {}, {}, {}, \
+         clock_timestamp(), clock_timestamp() + interval '{retention} s')",
         Text(operation.namespace()),
         Text(operation.scope()),
         Text(operation.key().as_str()),

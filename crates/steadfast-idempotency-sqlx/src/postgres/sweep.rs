@@ -25,7 +25,7 @@ impl PgStore {
             SELECT count(*) FROM swept",
             leader = lock::of_sweeper()
         );
-        let (held, rows) = self.first_batch(sql).await?;
+        let (held, rows) = self.connections.first_batch(sql).await?;
         let swept: i64 = match rows.first() {
             Some(row) => row.try_get(0)?,
             None => 0,

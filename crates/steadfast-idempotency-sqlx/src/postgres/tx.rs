@@ -1,9 +1,12 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 use sqlx::PgConnection;
+use sqlx::postgres::PgRow;
 
 use super::connection::Held;
+use super::mark::Mark;
 
 /// The transaction of a protected request.
 ///
@@ -14,9 +17,16 @@ use super::connection::Held;
 /// wants to go on after an error puts the statement into such a savepoint.
 pub struct PgTx {
     pub(super) held: Held,
+    pub(super) mark: Mark,
     /// The statement that writes the record. It goes to the server together with the COMMIT, which
     /// saves a round trip.
     pub(super) insert: Option<String>,
+}
+
+impl PgTx {
+    pub(super) async fn batch(&mut self, sql: impl Into<Arc<str>>) -> sqlx::Result<Vec<PgRow>> {
+        self.held.batch(&sql.into()).await
+    }
 }
 
 impl Deref for PgTx {

@@ -8,8 +8,10 @@ const SELECT: &str = "
     SELECT version, fingerprint_algorithm, fingerprint, method, path, status, headers, body
     FROM steadfast_idempotency WHERE namespace = ?1 AND scope = ?2 AND key = ?3";
 
-// Times by the database's clock: processes need not agree on theirs.
+// Times by the database's clock: processes need not agree on theirs. The savepoint goes in the same
+// call: each one is a way to the connection's thread and back, while others wait for the writer.
 const INSERT: &str = "
+    RELEASE steadfast_effect;
     INSERT INTO steadfast_idempotency (
         namespace, scope, key, version, fingerprint_algorithm, fingerprint, method, path,
         status, headers, body, created_at, expires_at)
@@ -29,6 +31,7 @@ pub(super) async fn find(
     row.as_ref().map(decode).transpose()
 }
 
+/// Releases the savepoint and writes the record.
 pub(super) async fn insert(
     connection: &mut SqliteConnection,
     operation: &Operation,

@@ -8,9 +8,8 @@ use super::tx::SqliteTx;
 
 /// Where the handler's writes begin. It is also how a handler that ended the transaction is found
 /// out: then the savepoint is gone.
-const SAVEPOINT: &str = "SAVEPOINT steadfast_effect";
+const BEGIN: &str = "BEGIN IMMEDIATE; SAVEPOINT steadfast_effect";
 const UNDO: &str = "ROLLBACK TO steadfast_effect";
-const RELEASE: &str = "RELEASE steadfast_effect";
 
 impl TxStore for SqliteStore {
     type Tx = SqliteTx;
@@ -30,19 +29,16 @@ impl TxStore for SqliteStore {
     /// somebody wrote in between, whatever the busy timeout. Never `Busy`: SQLite's one lock says
     /// nothing about this key, so a lock that stays taken is an unavailable store.
     async fn begin(&self, operation: &Operation) -> Result<Began<SqliteTx>, StoreError> {
-        let tx = self.writer.begin_with("BEGIN IMMEDIATE").await;
+        let tx = self.writer.begin_with(BEGIN).await;
         let mut tx = SqliteTx {
             inner: tx.map_err(StoreError::unavailable)?,
-            marked: false,
+            marked: true,
         };
         let found = row::find(&mut tx, operation).await;
         if let Some(record) = found.map_err(StoreError::unavailable)? {
             self.rollback(tx).await?;
             return Ok(Began::Done(record));
         }
-        let marked = execute(&mut tx, SAVEPOINT).await;
-        marked.map_err(StoreError::unavailable)?;
-        tx.marked = true;
         Ok(Began::Fresh(tx))
     }
 
@@ -59,10 +55,9 @@ impl TxStore for SqliteStore {
     ) -> Result<(), StoreError> {
         // Before it is gone: a drop in between must not let a rollback miss it.
         tx.marked = false;
-        execute(tx, RELEASE).await.map_err(ended_or_unavailable)?;
         row::insert(tx, operation, record, retention)
             .await
-            .map_err(StoreError::unavailable)
+            .map_err(ended_or_unavailable)
     }
 
     async fn commit(&self, tx: SqliteTx) -> Result<(), StoreError> {
@@ -92,7 +87,8 @@ async fn execute(tx: &mut SqliteTx, statement: &'static str) -> Result<(), sqlx:
     Ok(())
 }
 
-/// SQLite answers SQLITE_ERROR (1) where the savepoint or the transaction is not there: these
+/// SQLite answers SQLITE_ERROR (1) where the savepoint or the transaction is not there: after a SELECT
+/// from the table of keys these
 /// statements can fail with it for no other reason. Locks, I/O and full disks have other codes.
 fn ended_or_unavailable(error: sqlx::Error) -> StoreError {
     const SQLITE_ERROR: &str = "1";

@@ -5,7 +5,7 @@ use std::error::Error;
 use sqlx::raw_sql;
 use steadfast_idempotency::conformance::{TxSubject, assert_tx_store};
 use steadfast_idempotency_sqlx::{PgStore, PgTx, SqliteStore, SqliteTx};
-use steadfast_servers::Postgres;
+use steadfast_servers::{PgBouncer, Postgres};
 
 use crate::ledger::Ledger;
 use crate::pg::PgLedger;
@@ -54,6 +54,8 @@ impl TxSubject for PgLedger {
     async fn write(&self, tx: &mut PgTx, effect: &str) -> Result<(), BoxError> {
         sqlx::query("INSERT INTO charge (key, cents) VALUES ($1, 1)")
             .bind(effect)
+            // As handlers behind a PgBouncer do that tracks no prepared statements.
+            .persistent(false)
             .execute(&mut **tx)
             .await?;
         Ok(())
@@ -87,4 +89,21 @@ async fn the_postgres_store_keeps_every_promise_of_a_store() {
         return;
     };
     assert_tx_store(async || PgLedger::on(server).await).await;
+}
+
+/// Behind it no connection of the store's is a session of the server's.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_postgres_store_keeps_its_promises_behind_a_pgbouncer() {
+    let Some(server) = Postgres::shared() else {
+        return;
+    };
+    let Some(bouncer) = PgBouncer::before(server) else {
+        return;
+    };
+    assert_tx_store(async || {
+        let mut ledger = PgLedger::on(server).await;
+        ledger.url = bouncer.through(&ledger.url, server);
+        ledger
+    })
+    .await;
 }

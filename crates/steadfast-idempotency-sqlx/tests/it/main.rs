@@ -5,6 +5,7 @@ mod by_hand;
 mod conformance;
 mod contention;
 mod expiry;
+mod field_cases;
 mod kill;
 mod ledger;
 mod outbox;

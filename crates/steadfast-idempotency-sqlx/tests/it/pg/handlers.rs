@@ -35,7 +35,7 @@ async fn a_handler_that_ends_the_transaction_by_hand_is_found_out() {
         "ROLLBACK",
         "COMMIT AND CHAIN",
         "COMMIT; BEGIN",
-        "RELEASE steadfast_effect; COMMIT",
+        "ROLLBACK; BEGIN",
     ];
     for (at, sql) in statements.into_iter().enumerate() {
         for status in [200, 422, 500] {

@@ -41,6 +41,11 @@ impl PgLedger {
         Engine::new(self.store.clone(), EngineConfig::default())
     }
 
+    /// One charge under this key, by an engine that knows of no other.
+    pub(crate) async fn run(&self, key: &str) -> &'static str {
+        run(&self.engine(), key).await
+    }
+
     /// The store as another process has it.
     pub(crate) async fn other(&self) -> PgStore {
         PgStore::open(&self.url).await.unwrap()
