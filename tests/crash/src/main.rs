@@ -127,9 +127,17 @@ async fn controls(plan: Plan) -> Result<bool, BoxError> {
             Design::CommitNotDurable => plan.restarts.max(2),
             _ => plan.restarts,
         };
+        // What only a death in the right moment shows needs many of them: one in five shows it.
+        let kills = match design {
+            Design::KeyElsewhere | Design::AnswerBeforeCommit | Design::ClaimWithoutEnd => {
+                plan.kills.max(30)
+            }
+            _ => plan.kills,
+        };
         let plan = Plan {
             design,
             restarts,
+            kills,
             ..plan.clone()
         };
         all &= told(&plan).await?;
