@@ -176,7 +176,7 @@ async fn what_is_buried_keeps_its_history_and_only_its_last_taker_has_a_say() {
     assert_eq!(outbox.take(minute).await.unwrap(), None);
     outbox.bury(&first).await.unwrap();
     let buried = outbox.buried(10).await.unwrap();
-    assert_eq!(buried, [first.clone()]);
+    assert_eq!(buried, std::slice::from_ref(&first));
     assert!(outbox.redrive(first.id).await.unwrap());
     assert!(!outbox.redrive(first.id).await.unwrap());
     let second = outbox.take(minute).await.unwrap().unwrap();
