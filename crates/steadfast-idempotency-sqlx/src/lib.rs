@@ -6,6 +6,6 @@ mod postgres;
 mod sqlite;
 
 #[cfg(feature = "postgres")]
-pub use postgres::{PgLeaseStore, PgStore, PgTx};
+pub use postgres::{PgLeaseStore, PgOutbox, PgStore, PgTx};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOutbox, SqliteStore, SqliteTx};

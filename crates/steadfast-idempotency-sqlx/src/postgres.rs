@@ -3,12 +3,14 @@ use std::time::Duration;
 use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 
+mod batches;
 mod connection;
 mod lease;
 mod literal;
 mod lock;
 mod mark;
 mod migrate;
+mod outbox;
 mod row;
 mod store;
 mod sweep;
@@ -16,6 +18,7 @@ mod tx;
 
 use connection::Connections;
 pub use lease::PgLeaseStore;
+pub use outbox::PgOutbox;
 pub use tx::PgTx;
 
 /// Below the engine's store timeout, so that the error says which of the two it was.

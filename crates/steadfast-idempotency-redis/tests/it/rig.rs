@@ -75,7 +75,7 @@ pub(crate) fn engine<P: LeasePolicy>(
 ) -> LeasedEngine<RedisLeaseStore, P> {
     let config = EngineConfig::default()
         .with_store_timeout(Duration::from_secs(1))
-        .with_lease(Duration::from_millis(900));
+        .with_lease(Duration::from_secs(3));
     LeasedEngine::new(store, policy, config)
 }
 

@@ -1,10 +1,6 @@
-use std::sync::Arc;
-use std::time::Duration;
+use sqlx::{PgPool, Row};
 
-use sqlx::pool::PoolConnection;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgRow};
-use sqlx::{AssertSqlSafe, ConnectOptions, PgPool, Postgres, Row};
-
+use super::batches::Batches;
 use super::lock;
 
 mod row;
@@ -24,12 +20,8 @@ mod store;
 /// transaction mode. Clones share the connections.
 #[derive(Clone, Debug)]
 pub struct PgLeaseStore {
-    pool: PgPool,
+    batches: Batches,
 }
-
-/// Below the engine's store timeout, so that the error says which of the two it was.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(4);
-const CONNECTIONS: u32 = 10;
 
 impl PgLeaseStore {
     /// What [`migrate`](Self::migrate) creates, for an application with migrations of its own.
@@ -42,23 +34,15 @@ impl PgLeaseStore {
     ///
     /// The URL is none, or the database does not answer.
     pub async fn open(url: &str) -> Result<Self, sqlx::Error> {
-        let pool = PgPoolOptions::new()
-            .max_connections(CONNECTIONS)
-            .acquire_timeout(ACQUIRE_TIMEOUT);
-        let connect: PgConnectOptions = url.parse()?;
-        let pool = pool
-            .connect_with(connect.disable_statement_logging())
-            .await?;
-        Ok(Self { pool })
+        let batches = Batches::open(url).await?;
+        Ok(Self { batches })
     }
 
     /// A store with connections of its own to where the application's pool connects, and with the
     /// options of that pool. It connects when it is first used.
     pub fn beside(pool: &PgPool) -> Self {
-        let connect = PgConnectOptions::clone(&pool.connect_options());
-        let connect = connect.disable_statement_logging();
-        let pool = pool.options().clone().connect_lazy_with(connect);
-        Self { pool }
+        let batches = Batches::beside(pool);
+        Self { batches }
     }
 
     /// Creates table and sequence where they are missing. Any number of processes may call it at
@@ -71,7 +55,7 @@ impl PgLeaseStore {
     pub async fn migrate(&self) -> Result<(), sqlx::Error> {
         let lock = lock::of_migration();
         let sql = format!("SELECT pg_advisory_xact_lock({lock}); {}", Self::SCHEMA);
-        self.batch(sql).await?;
+        self.batches.run(sql).await?;
         Ok(())
     }
 
@@ -82,7 +66,7 @@ impl PgLeaseStore {
     ///
     /// The database does not answer.
     pub async fn sweep(&self, limit: u32) -> Result<u64, sqlx::Error> {
-        let rows = self.batch(sql::sweep(limit)).await?;
+        let rows = self.batches.run(sql::sweep(limit)).await?;
         let swept: i64 = match rows.first() {
             Some(row) => row.try_get(0)?,
             None => 0,
@@ -92,34 +76,6 @@ impl PgLeaseStore {
 
     /// Closes all connections, after those at work have come back.
     pub async fn close(&self) {
-        self.pool.close().await;
-    }
-
-    /// Runs statements as one transaction in one round trip. They are sent whole: a future that is
-    /// dropped midway leaves a change that is made or not made, and no open transaction. The text
-    /// must not come from outside: values are literals.
-    async fn batch(&self, sql: String) -> Result<Vec<PgRow>, sqlx::Error> {
-        let mut lent = Lent {
-            connection: self.pool.acquire().await?,
-            read: false,
-        };
-        let sql = sqlx::raw_sql(AssertSqlSafe(Arc::<str>::from(sql)));
-        let rows = sql.fetch_all(&mut *lent.connection).await?;
-        lent.read = true;
-        Ok(rows)
-    }
-}
-
-/// A connection that is closed unless all answers on it were read.
-struct Lent {
-    connection: PoolConnection<Postgres>,
-    read: bool,
-}
-
-impl Drop for Lent {
-    fn drop(&mut self) {
-        if !self.read {
-            self.connection.close_on_drop();
-        }
+        self.batches.close().await;
     }
 }

@@ -6,6 +6,7 @@ mod handlers;
 mod leases;
 mod ledger;
 mod lost;
+mod outbox;
 mod primary_key;
 mod proxy;
 mod races;

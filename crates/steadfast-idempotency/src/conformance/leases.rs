@@ -8,7 +8,7 @@
 //! # }
 //! ```
 //!
-//! Leases of 300 ms have to end in it, so it takes a few seconds of the store's clock. Under a
+//! Leases have to end in it, so it takes about a minute of the store's clock. Under a
 //! paused clock they pass at once, for stores that read tokio's.
 
 use std::fmt;

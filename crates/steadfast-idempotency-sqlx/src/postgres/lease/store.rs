@@ -5,10 +5,11 @@ use steadfast_idempotency::server::{Operation, Record, StoreError};
 
 use super::sql::Say;
 use super::{PgLeaseStore, row, sql};
+use crate::postgres::batches::unavailable;
 
 impl LeaseStore for PgLeaseStore {
     async fn claim(&self, operation: &Operation, claim: &Claim) -> Result<Claimed, StoreError> {
-        let rows = self.batch(sql::claim(operation, claim)).await;
+        let rows = self.batches.run(sql::claim(operation, claim)).await;
         let rows = rows.map_err(unavailable)?;
         // It was swept between the statements: nobody has it now.
         let row = rows
@@ -57,7 +58,8 @@ impl LeaseStore for PgLeaseStore {
 
     async fn find(&self, operation: &Operation) -> Result<Option<Seen>, StoreError> {
         let rows = self
-            .batch(sql::find(operation))
+            .batches
+            .run(sql::find(operation))
             .await
             .map_err(unavailable)?;
         match rows.first() {
@@ -77,7 +79,7 @@ const fn say(operation: &Operation, fence: Fence, terms: Terms) -> Say<'_> {
 
 impl PgLeaseStore {
     async fn say(&self, sql: String) -> Result<Fenced, StoreError> {
-        let rows = self.batch(sql).await.map_err(unavailable)?;
+        let rows = self.batches.run(sql).await.map_err(unavailable)?;
         match rows.last() {
             Some(row) => {
                 row::check(row).map_err(unavailable)?;
@@ -85,16 +87,5 @@ impl PgLeaseStore {
             }
             None => Ok(Fenced::Rejected),
         }
-    }
-}
-
-/// Without the server's detail, which tells the key.
-fn unavailable(error: sqlx::Error) -> StoreError {
-    match error.as_database_error() {
-        Some(database) => {
-            let code = database.code().unwrap_or_default();
-            StoreError::unavailable(format!("{} (SQLSTATE {code})", database.message()))
-        }
-        None => StoreError::unavailable(error),
     }
 }

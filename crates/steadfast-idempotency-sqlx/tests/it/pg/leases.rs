@@ -102,7 +102,7 @@ impl Effects {
 }
 
 fn engine(store: PgLeaseStore) -> LeasedEngine<PgLeaseStore, AtMostOnce> {
-    let config = EngineConfig::default().with_lease(Duration::from_millis(1500));
+    let config = EngineConfig::default().with_lease(Duration::from_secs(5));
     LeasedEngine::new(store, AtMostOnce::new(), config)
 }
 

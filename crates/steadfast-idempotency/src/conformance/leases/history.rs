@@ -1,15 +1,19 @@
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use steadfast_core::{Draws, Random};
 
 use super::LeaseSubject;
-use super::trial::{OVER, Tried, Word, ask, long, must, operation, record, short};
+use super::trial::{Tried, Word, ask, long, must, operation, record};
 use crate::server::leased::{
-    Claim, Claimed, Fence, Fenced, LeaseStore, MemoryLeaseStore, OnExpired, Seen,
+    Claim, Claimed, Fence, Fenced, LeaseStore, MemoryLeaseStore, OnExpired, Seen, Terms,
 };
 
-const HISTORIES: u64 = 6;
-const STEPS: usize = 60;
+const HISTORIES: u64 = 3;
+const STEPS: usize = 40;
+/// So long that no busy machine lets one end by itself, between two waits for its end.
+const LEASE: Duration = Duration::from_millis(1500);
+const OVER: Duration = Duration::from_millis(1900);
 
 /// Random histories, of the store and of the one in memory side by side. Fences are compared by
 /// their order, times not at all.
@@ -36,6 +40,10 @@ pub(super) async fn histories<S: LeaseSubject>(subject: &S) -> Tried {
         }
     }
     Ok(())
+}
+
+fn ending() -> Terms {
+    Terms::new(LEASE, long().retention())
 }
 
 struct Pair<St> {
@@ -67,7 +75,7 @@ impl<St: LeaseStore> Pair<St> {
     async fn claim(&mut self) -> Tried {
         let key = operation(&self.key);
         let terms = match self.draw(2) {
-            0 => short(),
+            0 => ending(),
             _ => long(),
         };
         let on_expired = match self.draw(2) {
@@ -104,7 +112,7 @@ impl<St: LeaseStore> Pair<St> {
             _ => Word::Abandon,
         };
         let terms = match self.draw(2) {
-            0 => short(),
+            0 => ending(),
             _ => long(),
         };
         let record = record("x", "answer");

@@ -8,7 +8,7 @@ use super::trial::{
     LEASE, OVER, Tried, Word, ask, equal, hold, holds, long, must, operation, record, request,
     short,
 };
-use crate::server::leased::{Claimed, Fenced, LeaseStore, OnExpired, Seen};
+use crate::server::leased::{Claimed, Fenced, LeaseStore, OnExpired, Seen, Terms};
 
 const RACERS: usize = 8;
 
@@ -107,19 +107,22 @@ pub(super) async fn renewed<S: LeaseSubject>(subject: &S) -> Tried {
     let store = subject.open().await;
     let other = subject.open().await;
     let key = operation("k");
-    let claim = ask("x", short(), OnExpired::TakeOver);
+    // So long that no busy machine misses a renewal.
+    let lease = LEASE * 5;
+    let terms = Terms::new(lease, long().retention());
+    let claim = ask("x", terms, OnExpired::TakeOver);
     let (fence, _) = hold(&store, &key, &claim).await?;
     for _ in 0..4 {
-        subject.pass(LEASE / 2).await;
-        let renewed = must("renew", store.renew(&key, fence, short())).await?;
+        subject.pass(lease / 2).await;
+        let renewed = must("renew", store.renew(&key, fence, terms)).await?;
         equal("a renewal in time", renewed, Fenced::Accepted)?;
-        let asked = ask("x", short(), OnExpired::TakeOver);
+        let asked = ask("x", terms, OnExpired::TakeOver);
         match must("claim", other.claim(&key, &asked)).await? {
-            Claimed::Running { left } if left <= LEASE && left > Duration::ZERO => {}
+            Claimed::Running { left } if left <= lease && left > Duration::ZERO => {}
             claimed => return Err(format!("a claim beside a renewed lease: {claimed:?}")),
         }
     }
-    subject.pass(OVER).await;
+    subject.pass(lease + OVER).await;
     // Nobody has claimed, so it is still its owner's.
     let late = must("renew", store.renew(&key, fence, long())).await?;
     equal("a late renewal", late, Fenced::Accepted)?;
